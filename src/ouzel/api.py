@@ -1,0 +1,131 @@
+"""The public verbs: say a pattern, match it, explain it."""
+
+from __future__ import annotations
+
+import time as clock
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ouzel.compile import Compiled, compile_query
+from ouzel.errors import OuzelError, OuzelWarning, QueryError, did_you_mean, listed
+from ouzel.explain import explain
+from ouzel.logical.schema import INFERRED, open_schema
+from ouzel.runtimes.embedded import Progress, run_program
+from ouzel.runtimes.event_table import EventTable
+from ouzel.runtimes.ingest import AUTO, Reading, ingest
+from ouzel.runtimes.kinds import is_rows
+from ouzel.runtimes.quarantine import Report
+
+
+class Query:
+    """One or more queries as text, checked as far as that goes without data."""
+
+    def __init__(self, text: str, params: Mapping[str, Any] | None = None) -> None:
+        """Parse and check the text; `params` are the values of `$x`."""
+        if not isinstance(text, str):
+            raise OuzelError(f"query: required text; got {type(text).__name__}")
+        self.text = text
+        self.params = dict(params or {})
+        compiled = compile_query(text, open_schema())
+        self.names = tuple(plan.query.name for plan in compiled.plans)
+
+    def with_params(self, **params: Any) -> Query:
+        """The same query with other values for its parameters."""
+        return Query(self.text, {**self.params, **params})
+
+    def explain(self, events: Any = None, *, engine: str = "auto", **reading: Any) -> str:
+        """Say what the query means and how it will be run; `events` and `reading` are as in `match`."""
+        if events is None:
+            params = self.params or None
+            return explain(compile_query(self.text, open_schema(), params, engine).plans, None)
+        table, _restore = ingest(events, _reading(**reading), Report())
+        return explain(self._compile(table, engine).plans, table)
+
+    def _compile(self, table: EventTable, engine: str) -> Compiled:
+        compiled = compile_query(self.text, table.schema, self.params, engine)
+        _check_types(self.text, compiled, table)
+        return compiled
+
+    def __repr__(self) -> str:
+        """The text, as one would write it."""
+        return f"oz.query({self.text!r})"
+
+
+def query(text: str, params: Mapping[str, Any] | None = None) -> Query:
+    """Make a query of its text.
+
+    >>> query("PATTERN SEQ(Shelf a, Exit b) WHERE [tag_id] WITHIN 12 hours").names
+    ('query1',)
+    """
+    return Query(text, params)
+
+
+def match(
+    events: Any,
+    query: Query | str,
+    *,
+    time: str = "ts",
+    type: str | None = AUTO,
+    order: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+    time_unit: str = "ms",
+    params: Mapping[str, Any] | None = None,
+    engine: str = "auto",
+    on_bad: str = "error",
+    report: Report | None = None,
+    progress: Progress | None = None,
+) -> Any:
+    """Find all matches of a query in events.
+
+    `events` is a pyarrow, pandas or Polars table, a list of dicts, or a dict of these by event type; the matches
+    come back as the same kind of table, or, if the query's text holds several queries, as a dict of tables by
+    query name.
+
+    - `time`, `type` name the columns that hold an event's time and type.  By default the type is in the column
+      `type` if there is one; with `type=None` every component ranges over all events.
+    - `order=["ts", "seq"]` names columns that break ties, the time first.  Without them, events of one time are
+      simultaneous: neither comes before the other.
+    - `types={"Shelf": ["tag_id", "shelf_id"], …}` declares the types and their attributes, or, with a dict in
+      place of the list, their Arrow types too.
+    - `time_unit` is the unit of an integer time column.
+    - `params` are the values of `$x`; `engine` overrides the choice of engine.
+    - `on_bad="quarantine"` sets malformed events aside, to be found in `report`, an `oz.Report`.
+    - `progress` is called with the number of events done and the number there are.
+
+    >>> rows = [{"ts": 1, "type": "A"}, {"ts": 2, "type": "B"}]
+    >>> match(rows, "PATTERN A; B RETURN A.ts AS a, B.ts AS b")
+    [{'a': 1, 'b': 2}]
+    """
+    began = clock.perf_counter()
+    query = query if isinstance(query, Query) else Query(query)
+    query = query.with_params(**params) if params else query
+    report = report if report is not None else Report()
+    if is_rows(events) and not events:
+        return [] if len(query.names) == 1 else {name: [] for name in query.names}
+    reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
+    table, restore = ingest(events, reading, report)
+    results = run_program(query._compile(table, engine).plans, table, progress)
+    report.matches = sum(result.num_rows for result in results.values())
+    report.seconds = clock.perf_counter() - began
+    if len(query.names) == 1:
+        return restore(results[query.names[0]])
+    return {name: restore(results[name]) for name in query.names}
+
+
+def _reading(order: Sequence[str] | None = None, **options: Any) -> Reading:
+    return Reading(order=tuple(order or ()), **options)
+
+
+def _check_types(text: str, compiled: Compiled, table: EventTable) -> None:
+    """Warn of a type that no event has: it is legal, and mostly a slip of the pen."""
+    if table.schema.default is None or table.schema.default.name != INFERRED or not table.types:
+        return
+    produced = {plan.query.into for plan in compiled.plans if plan.query.into}
+    clash = produced & table.type_names
+    if clash:
+        raise QueryError(f"INTO '{clash.pop()}', which is a type of the input already", text)
+    mentioned = {n for plan in compiled.plans for c in plan.query.components for n in c.type_names}
+    for name in sorted(mentioned - table.type_names - produced):
+        hint = did_you_mean(name, table.type_names) or f"the types are {listed(table.type_names)}"
+        warnings.warn(f"no event has the type '{name}'; {hint}", OuzelWarning, stacklevel=4)

@@ -1,0 +1,118 @@
+"""Everything Ouzel raises on purpose.
+
+Every message says what is wrong, where, what was required and, where we can guess it, what to do instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class OuzelError(Exception):
+    """The base of all errors that Ouzel raises."""
+
+
+class SchemaError(OuzelError):
+    """The input's columns do not fit: no time column, a clash of types, an unusable type."""
+
+
+class DataError(OuzelError):
+    """An event is malformed: no time, an unknown type, a value of the wrong type."""
+
+
+class StateError(OuzelError):
+    """A snapshot or checkpoint is foreign, truncated or belongs to another query."""
+
+
+class OuzelWarning(UserWarning):
+    """Something that is not wrong but that the caller probably did not mean."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of query text, as offsets into it."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """Stretch this span to the end of another."""
+        return Span(self.start, max(self.end, other.end))
+
+
+class QueryError(OuzelError):
+    """A query that cannot be understood, with the place in its text."""
+
+    def __init__(
+        self,
+        message: str,
+        source: str = "",
+        span: Span | None = None,
+        *,
+        required: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        """Describe the error; `source` and `span` give the line, the column and the caret."""
+        self.message = message
+        self.source = source
+        self.span = span
+        self.required = required
+        self.hint = hint
+        self.line, self.column, self.source_line = _locate(source, span)
+        super().__init__(self.render())
+
+    def render(self) -> str:
+        """The full text: message, place, source line with a caret, what was required, hint."""
+        lines = [self.message]
+        if self.span is not None:
+            length = max(1, min(self.span.end, self.span.start + len(self.source_line)) - self.span.start)
+            length = min(length, max(1, len(self.source_line) - self.column + 1))
+            lines += [
+                f"  line {self.line}, column {self.column}",
+                f"    {self.source_line}",
+                f"    {' ' * (self.column - 1)}{'^' * length}",
+            ]
+        if self.required:
+            lines.append(f"  required: {self.required}")
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+def _locate(source: str, span: Span | None) -> tuple[int, int, str]:
+    """Turn an offset into (line, column, the line's text); lines and columns count from 1."""
+    if span is None:
+        return 0, 0, ""
+    before = source[: span.start]
+    line = before.count("\n") + 1
+    begin = before.rfind("\n") + 1
+    end = source.find("\n", span.start)
+    text = source[begin:] if end < 0 else source[begin:end]
+    return line, span.start - begin + 1, text.replace("\t", " ").rstrip("\r")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """Guess what was meant.
+
+    >>> did_you_mean("Shlef", ["Shelf", "Exit"])
+    "did you mean 'Shelf'?"
+    """
+    candidates = {candidate.lower(): candidate for candidate in known}
+    close = get_close_matches(name.lower(), candidates, n=1, cutoff=0.6)
+    return f"did you mean '{candidates[close[0]]}'?" if close else None
+
+
+def listed(names: Iterable[str], limit: int = 12) -> str:
+    """Name the alternatives in a message without flooding it.
+
+    >>> listed(["b", "a"])
+    'a, b'
+    """
+    names = sorted(names)
+    shown = ", ".join(names[:limit])
+    return f"{shown}, … ({len(names)} in all)" if len(names) > limit else shown

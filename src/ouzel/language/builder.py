@@ -1,0 +1,255 @@
+"""Stage 1, second half: Lark's parse tree becomes our syntax tree (tree.py)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from lark import Token, Tree
+from lark.tree import Meta
+from lark.visitors import v_args
+
+from ouzel.errors import Span, did_you_mean
+from ouzel.language import tree
+from ouzel.language.durations import CANONICAL
+from ouzel.language.expression_builder import ExpressionBuilder, joined, span_of, unquote
+
+_SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_MAX_COUNT = 1_000_000
+
+
+@v_args(meta=True)
+class Builder(ExpressionBuilder):
+    """The rest of the grammar: queries, patterns and clauses."""
+
+    # ---- queries -----------------------------------------------------------------------------------------
+
+    def start(self, meta: Meta, queries: list[tree.Query]) -> tuple[tree.Query, ...]:
+        if not queries:
+            self.fail(
+                "the text holds no query",
+                Span(0, 0),
+                required="a query: PATTERN or EVENT, then a pattern",
+                hint="for example: PATTERN SEQ(Shelf a, Exit b) WHERE [tag_id] WITHIN 12 hours",
+            )
+        return tuple(queries)
+
+    def query(self, meta: Meta, parts: list[Any]) -> tree.Query:
+        name = parts.pop(0) if isinstance(parts[0], tree.Name) else None
+        pattern = parts.pop(0)
+        clauses: dict[str, Any] = {}
+        conditions: list[tree.Expression] = []
+        strategy: tree.StrategyClause | None = None
+        for kind, value in parts:
+            if kind == "where":
+                if value[0] is not None and strategy is not None:
+                    self.fail(
+                        "a query has one strategy",
+                        value[0].span,
+                        required="no second strategy",
+                        hint="put all predicates between the braces of the first one",
+                    )
+                strategy = value[0] or strategy
+                conditions += [value[1]] if value[1] is not None else []
+            else:
+                clauses[kind] = value
+        items, into = clauses.get("return", ((), None))
+        return tree.Query(
+            name=name,
+            pattern=pattern,
+            strategy=strategy,
+            where=joined("and", conditions) if conditions else None,
+            within=clauses.get("within"),
+            items=items,
+            into=into,
+            non_overlap=clauses.get("output", False),
+            span=span_of(meta),
+        )
+
+    # ---- patterns ----------------------------------------------------------------------------------------
+
+    def sequence(self, meta: Meta, items: list[tree.Pattern]) -> tree.Pattern:
+        return tree.Sequence(tuple(items), span_of(meta))
+
+    def seq(self, meta: Meta, items: list[tree.Pattern]) -> tree.Pattern:
+        return tree.Sequence(tuple(_mark_in_seq(item) for item in items), span_of(meta))
+
+    def either(self, meta: Meta, items: list[tree.Pattern]) -> tree.Pattern:
+        return tree.Disjunction(tuple(items), span_of(meta))
+
+    def both(self, meta: Meta, items: list[tree.Pattern]) -> tree.Pattern:
+        return tree.Conjunction(tuple(items), span_of(meta))
+
+    def negation(self, meta: Meta, parts: list[Any]) -> tree.Pattern:
+        return tree.Negation(parts[1], span_of(meta))
+
+    def any_of(self, meta: Meta, types: list[tree.Name]) -> list[tree.Name]:
+        return types
+
+    def group(self, meta: Meta, parts: list[tree.Pattern]) -> tree.Pattern:
+        return parts[0]
+
+    def element(self, meta: Meta, parts: list[Any]) -> tree.Pattern:
+        primary, rest = parts[0], parts[1:]
+        quantifier = next((part for part in rest if isinstance(part, tree.Quantifier)), None)
+        variable, array = next((part for part in rest if isinstance(part, tuple)), (None, False))
+        if isinstance(primary, list):
+            types = tuple(primary)
+        elif isinstance(primary, tree.Name):
+            types = (primary,)
+        else:
+            return self._group_element(primary, quantifier, variable)
+        return tree.Component(types, variable, array, quantifier, span_of(meta))
+
+    def _group_element(
+        self, pattern: tree.Pattern, quantifier: tree.Quantifier | None, variable: tree.Name | None
+    ) -> tree.Pattern:
+        if quantifier is not None:
+            self.fail(
+                f"a closure '{quantifier.symbol}' over a group in parentheses",
+                quantifier.span,
+                required="a closure over a single type or ANY(…)",
+                hint="write the closure on each component, or feed the group to another query with INTO",
+            )
+        if variable is not None:
+            self.fail(
+                f"a variable '{variable.text}' for a group in parentheses",
+                variable.span,
+                required="a variable behind a single type or ANY(…)",
+                hint="give each component inside the parentheses a variable of its own",
+            )
+        return pattern
+
+    def variable(self, meta: Meta, parts: list[Any]) -> tuple[tree.Name, bool]:
+        return tree.Name(unquote(str(parts[0])), span_of(parts[0])), len(parts) > 1
+
+    def array(self, meta: Meta, parts: list[Any]) -> bool:
+        return True
+
+    def one_or_more(self, meta: Meta, parts: list[Token]) -> tree.Quantifier:
+        return tree.Quantifier(1, None, "+", span_of(meta))
+
+    def zero_or_more(self, meta: Meta, parts: list[Token]) -> tree.Quantifier:
+        return tree.Quantifier(0, None, "*", span_of(meta))
+
+    def optional(self, meta: Meta, parts: list[Token]) -> tree.Quantifier:
+        return tree.Quantifier(0, 1, "?", span_of(meta))
+
+    def exactly(self, meta: Meta, parts: list[Token]) -> tree.Quantifier:
+        count = self._count(parts[0], least=1)
+        return tree.Quantifier(count, count, f"{{{count}}}", span_of(meta))
+
+    def at_least(self, meta: Meta, parts: list[Token]) -> tree.Quantifier:
+        count = self._count(parts[0], least=0)
+        return tree.Quantifier(count, None, f"{{{count},}}", span_of(meta))
+
+    def between_counts(self, meta: Meta, parts: list[Token]) -> tree.Quantifier:
+        least, most = self._count(parts[0], least=0), self._count(parts[1], least=1)
+        if least > most:
+            self.fail(
+                f"a closure {{{least},{most}}} whose least count is above its greatest",
+                span_of(meta),
+                required="{n,m} with n <= m",
+                hint=f"write {{{most},{least}}}",
+            )
+        return tree.Quantifier(least, most, f"{{{least},{most}}}", span_of(meta))
+
+    def successive(self, meta: Meta, parts: list[Token]) -> tree.Quantifier:
+        count = self._count(parts[0], least=1)
+        return tree.Quantifier(count, count, f"^{count}", span_of(meta), successive=True)
+
+    def _count(self, token: Token, *, least: int) -> int:
+        digits = str(token).translate(_SUPERSCRIPT)
+        count = int(digits) if len(digits) < 10 else _MAX_COUNT + 1
+        if not least <= count <= _MAX_COUNT:
+            self.fail(
+                f"a closure count of {digits[:20]}",
+                span_of(token),
+                required=f"a whole number from {least} to {_MAX_COUNT:,}",
+            )
+        return count
+
+    def type(self, meta: Meta, parts: list[Token]) -> tree.Name:
+        return tree.Name(unquote(str(parts[0])), span_of(parts[0]))
+
+    # ---- clauses -----------------------------------------------------------------------------------------
+
+    def where_strategy(self, meta: Meta, parts: list[Any]) -> tuple[str, Any]:
+        return "where", (parts[0], parts[1] if len(parts) > 1 else None)
+
+    def where_plain(self, meta: Meta, parts: list[Any]) -> tuple[str, Any]:
+        return "where", (None, parts[0])
+
+    def strategy(self, meta: Meta, parts: list[Any]) -> tree.StrategyClause:
+        names = tuple(name for name, _array in parts[1:])
+        return tree.StrategyClause(tree.Strategy(str(parts[0]).lower()), names, span_of(parts[0]))
+
+    def within_events(self, meta: Meta, parts: list[Any]) -> tuple[str, tree.Within]:
+        amount = parts[0]
+        if isinstance(amount, Fraction):
+            if amount.denominator != 1 or amount < 1:
+                self.fail(
+                    f"WITHIN {float(amount):g} EVENTS",
+                    span_of(meta),
+                    required="a whole number of events, at least 1",
+                )
+            amount = int(amount)
+        return "within", tree.Within((), amount, parts[-1] is True, span_of(meta))
+
+    def within_time(self, meta: Meta, parts: list[Any]) -> tuple[str, tree.Within]:
+        lengths = tuple(part for part in parts if part is not True)
+        return "within", tree.Within(lengths, None, parts[-1] is True, span_of(meta))
+
+    def length(self, meta: Meta, parts: list[Any]) -> tuple[Fraction | tree.Parameter, str | None]:
+        return parts[0], self._unit(parts[1]) if len(parts) > 1 else None
+
+    def _unit(self, token: Token) -> str | None:
+        unit = str(token).lower()
+        if unit not in CANONICAL:
+            self.fail(
+                f"unknown unit of time '{token}'",
+                span_of(token),
+                required="ns, us, ms, s, min, hours, days, weeks, units or EVENTS",
+                hint=did_you_mean(unit, [*CANONICAL, "events"]),
+            )
+        return CANONICAL[unit]
+
+    def amount(self, meta: Meta, parts: list[Token]) -> Fraction | tree.Parameter:
+        token = parts[0]
+        if token.type == "PARAMETER":
+            return tree.Parameter(str(token)[1:], percent=False, span=span_of(token))
+        self.number(token)
+        return Fraction(str(token))
+
+    def inclusive(self, meta: Meta, parts: list[Token]) -> bool:
+        return True
+
+    def return_clause(self, meta: Meta, parts: list[Any]) -> tuple[str, Any]:
+        into = parts.pop() if isinstance(parts[-1], tree.Name) else None
+        return "return", (tuple(parts), into)
+
+    def item(self, meta: Meta, parts: list[Any]) -> tree.Item:
+        expression = parts[0]
+        text = " ".join(self.source[expression.span.start : expression.span.end].split())
+        return tree.Item(expression, parts[1] if len(parts) > 1 else None, text, span_of(meta))
+
+    def into(self, meta: Meta, parts: list[tree.Name]) -> tree.Name:
+        return parts[0]
+
+    def output(self, meta: Meta, parts: list[Token]) -> tuple[str, bool]:
+        return "output", parts[0].type == "NON_OVERLAP"
+
+
+def _mark_in_seq(item: tree.Pattern) -> tree.Pattern:
+    """Note that a component stands directly in SEQ( ): there a bare `B+` is SASE+'s closure."""
+    return replace(item, in_seq=True) if isinstance(item, tree.Component) else item
+
+
+def depth(node: Tree[Token]) -> int:
+    """How deeply a parse tree nests, without recursion."""
+    deepest, level = 0, [node]
+    while level:
+        deepest += 1
+        level = [child for parent in level for child in parent.children if isinstance(child, Tree)]
+    return deepest

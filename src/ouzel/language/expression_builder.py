@@ -1,0 +1,226 @@
+"""Stage 1: expressions of Lark's parse tree become those of our syntax tree (tree.py)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from lark import Token, Transformer
+from lark.tree import Meta
+from lark.visitors import v_args
+
+from ouzel.errors import QueryError, Span
+from ouzel.language import tree
+from ouzel.language.durations import CANONICAL
+
+_COMPARISONS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+_INDICES = {
+    "": tree.Index.ALL,
+    "1": tree.Index.FIRST,
+    "i": tree.Index.CURRENT,
+    "i-1": tree.Index.PREVIOUS,
+    "..i-1": tree.Index.SO_FAR,
+}
+_MAX_INT = 2**63 - 1
+
+
+def span_of(node: Token | Meta | Any) -> Span:
+    """The place of a token or a parse tree node."""
+    if getattr(node, "empty", False):
+        return Span(0, 0)
+    return Span(node.start_pos or 0, node.end_pos or 0)
+
+
+def unquote(text: str) -> str:
+    """An identifier without its backticks."""
+    return text[1:-1] if text.startswith("`") else text
+
+
+@v_args(meta=True)
+class ExpressionBuilder(Transformer[Token, Any]):
+    """One method per rule of the grammar; each returns a node of tree.py."""
+
+    def __init__(self, source: str) -> None:
+        """Keep the source: errors quote it."""
+        super().__init__(visit_tokens=False)
+        self.source = source
+
+    def fail(self, message: str, span: Span, **details: str | None) -> NoReturn:
+        """Raise a QueryError at a place."""
+        raise QueryError(message, self.source, span, **details)
+
+    def name(self, meta: Meta, parts: list[Token]) -> tree.Name:
+        return tree.Name(unquote(str(parts[0])), span_of(parts[0]))
+
+    def any_true(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        return joined("or", parts)
+
+    def all_true(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        return joined("and", parts)
+
+    def not_true(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        return tree.Call("not", (parts[1],), span_of(meta))
+
+    def comparison(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        # a = b = c is a = b AND b = c (ZStream's Query 2)
+        pairs = [
+            tree.Call(_operator(parts[k]), (parts[k - 1], parts[k + 1]), _span(parts[k - 1], parts[k + 1]))
+            for k in range(1, len(parts), 2)
+        ]
+        return joined("and", pairs)
+
+    def like(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        return _maybe_not("like", parts, span_of(meta))
+
+    def in_list(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        return _maybe_not("in", parts, span_of(meta))
+
+    def in_parameter(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        token = parts.pop()
+        parts.append(tree.Parameter(str(token)[1:], percent=False, span=span_of(token)))
+        return _maybe_not("in", parts, span_of(meta))
+
+    def between(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        return _maybe_not("between", parts, span_of(meta))
+
+    def is_null(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        negated = len(parts) > 2
+        call = tree.Call("is null", (parts[0],), span_of(meta))
+        return tree.Call("not", (call,), span_of(meta)) if negated else call
+
+    def equivalence(self, meta: Meta, parts: list[tree.Same]) -> tree.Expression:
+        return tree.Equivalence(tuple(parts), span_of(meta))
+
+    def same(self, meta: Meta, parts: list[Any]) -> tree.Same:
+        if len(parts) == 1:
+            return tree.Same(parts[0], None)
+        if _operator(parts[1]) != "=":
+            self.fail(
+                f"an equivalence test with '{parts[1]}'",
+                span_of(parts[1]),
+                required="[attribute] or [attribute = constant]",
+                hint="write the comparison as a predicate of its own",
+            )
+        return tree.Same(parts[0], parts[2])
+
+    def arithmetic(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        result = parts[0]
+        for k in range(1, len(parts), 2):
+            result = tree.Call(str(parts[k]), (result, parts[k + 1]), _span(result, parts[k + 1]))
+        return result  # type: ignore[no-any-return]
+
+    def sign(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        operand = parts[1]
+        if parts[0].type == "PLUS":
+            return operand  # type: ignore[no-any-return]
+        if isinstance(operand, tree.Literal) and type(operand.value) in (int, float):
+            return tree.Literal(-operand.value, span_of(meta))  # type: ignore[operator]
+        return tree.Call("negate", (operand,), span_of(meta))
+
+    def call(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        return tree.Call(unquote(str(parts[0])).lower(), tuple(parts[1:]), span_of(meta))
+
+    def parenthesised(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        return parts[0]  # type: ignore[no-any-return]
+
+    def case(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        # flattened to case(condition, value, …, otherwise)
+        body = parts[1:-1]
+        subject = body.pop(0) if not isinstance(body[0], tuple) else None
+        otherwise = body.pop() if not isinstance(body[-1], tuple) else tree.Literal(None, span_of(meta))
+        arguments: list[tree.Expression] = []
+        for condition, value in body:
+            test = condition
+            if subject is not None:
+                test = tree.Call("=", (subject, condition), condition.span)
+            arguments += [test, value]
+        return tree.Call("case", (*arguments, otherwise), span_of(meta))
+
+    def when(self, meta: Meta, parts: list[Any]) -> tuple[Any, Any]:
+        return parts[0], parts[1]
+
+    def index(self, meta: Meta, parts: list[Token]) -> tuple[str, Span]:
+        return (str(parts[0]) if parts else ""), span_of(meta)
+
+    def reference(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        variable = tree.Name(unquote(str(parts[0])), span_of(parts[0]))
+        index = next((self._index(variable, *part) for part in parts[1:] if isinstance(part, tuple)), None)
+        attribute = next(
+            (tree.Name(unquote(str(part)), span_of(part)) for part in parts[1:] if isinstance(part, Token)),
+            None,
+        )
+        return tree.Reference(variable, index or tree.Index.NONE, attribute, span_of(meta))
+
+    def _index(self, variable: tree.Name, text: str, span: Span) -> tree.Index:
+        compact = re.sub(r"\s", "", text).lower()
+        if compact in (f"{variable.text.lower()}.len", "len"):
+            return tree.Index.LAST
+        if compact not in _INDICES:
+            name = variable.text
+            self.fail(
+                f"unknown index [{text}] of '{name}'",
+                span,
+                required=f"{name}[1], {name}[i], {name}[i-1], {name}[..i-1], {name}[{name}.LEN] or {name}[]",
+            )
+        return _INDICES[compact]
+
+    def parameter(self, meta: Meta, parts: list[Token]) -> tree.Expression:
+        token = parts[0]
+        return tree.Parameter(str(token)[1:].rstrip("%"), token.type == "PARAMETER_PERCENT", span_of(token))
+
+    def literal(self, meta: Meta, parts: list[Token]) -> tree.Literal:
+        token = parts[0]
+        text, span = str(token), span_of(token)
+        match token.type:
+            case "STRING":
+                quote = text[-1]
+                return tree.Literal(text[1:-1].replace(quote * 2, quote), span)
+            case "TRUE" | "FALSE":
+                return tree.Literal(token.type == "TRUE", span)
+            case "NULL":
+                return tree.Literal(None, span)
+            case "PERCENT":
+                return tree.Literal(float(Fraction(text[:-1]) / 100), span)
+            case "DURATION":
+                digits = re.match(r"[\d.]+", text)
+                amount = digits.group() if digits else "0"
+                return tree.Literal(
+                    tree.Duration(Fraction(amount), CANONICAL[text[len(amount) :].strip().lower()]), span
+                )
+        return tree.Literal(self.number(token), span)
+
+    def number(self, token: Token) -> int | float:
+        text = str(token)
+        if token.type == "INT":
+            value: int | float = int(text) if len(text) < 20 else _MAX_INT + 1
+            if value > _MAX_INT:
+                self.fail("an integer beyond 64 bits", span_of(token), required=f"at most {_MAX_INT}")
+            return value
+        value = float(text) if len(text) < 400 else math.inf
+        if math.isinf(value):
+            self.fail("a number beyond double precision", span_of(token), required="at most 1.797e308")
+        return value
+
+
+def _operator(token: Token) -> str:
+    return _COMPARISONS.get(str(token), str(token))
+
+
+def _span(first: tree.Expression, last: tree.Expression) -> Span:
+    return first.span.to(last.span)
+
+
+def joined(function: str, arguments: Sequence[tree.Expression]) -> tree.Expression:
+    """Apply AND or OR, flat, and to nothing where there is but one argument."""
+    if len(arguments) == 1:
+        return arguments[0]
+    return tree.Call(function, tuple(arguments), _span(arguments[0], arguments[-1]))
+
+
+def _maybe_not(function: str, parts: list[Any], span: Span) -> tree.Expression:
+    arguments = tuple(part for part in parts if not isinstance(part, Token))
+    call = tree.Call(function, arguments, span)
+    return tree.Call("not", (call,), span) if len(arguments) < len(parts) else call

@@ -1,0 +1,50 @@
+"""Stage 1: query text in, syntax tree out; whatever is wrong with the text comes out as a QueryError."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import cast
+
+from lark import Lark, UnexpectedInput
+from lark.exceptions import VisitError
+
+from ouzel.errors import QueryError, Span
+from ouzel.language import tree
+from ouzel.language.builder import Builder, depth
+from ouzel.language.syntax_errors import describe
+
+MAX_TEXT = 1_000_000
+MAX_DEPTH = 120
+
+
+@cache
+def grammar() -> Lark:
+    """The parser, built once."""
+    text = files("ouzel.language").joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=False)
+
+
+def parse(source: str) -> tuple[tree.Query, ...]:
+    """Parse a file of queries.
+
+    >>> [query.pattern.items[0].types[0].text for query in parse("PATTERN A; B WITHIN 5")]
+    ['A']
+    """
+    if len(source) > MAX_TEXT:
+        raise QueryError(f"the query text has {len(source):,} characters", required=f"at most {MAX_TEXT:,}")
+    try:
+        parsed = grammar().parse(source)
+    except UnexpectedInput as error:
+        raise describe(source, error) from None
+    if depth(parsed) > MAX_DEPTH:
+        raise QueryError(
+            "the query nests too deeply",
+            source,
+            Span(0, 0),
+            required=f"at most {MAX_DEPTH} levels of parentheses and operators",
+        )
+    try:
+        return cast("tuple[tree.Query, ...]", Builder(source).transform(parsed))
+    except VisitError as error:
+        raise error.orig_exc from None

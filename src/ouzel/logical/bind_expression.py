@@ -1,0 +1,129 @@
+"""Stage 2: an expression as written becomes one with every name resolved and every type checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ouzel.errors import did_you_mean
+from ouzel.language import tree
+from ouzel.logical.bind_reference import ReferenceBinder
+from ouzel.logical.coercion import unify
+from ouzel.logical.expressions import (
+    Apply,
+    Events,
+    Expression,
+)
+from ouzel.logical.functions import AGGREGATES, BUILT_IN, known_functions, lookup
+from ouzel.logical.parameters import constant, parameter_list, parameter_value
+from ouzel.logical.type_rules import TypeClash
+from ouzel.logical.values import Kind
+
+_UNIFIED = ("=", "!=", "<", "<=", ">", ">=", "+", "-", "/", "in", "coalesce", "least", "greatest")
+_WORDS = {
+    "negate": "-",
+    "is null": "IS NULL",
+    "like": "LIKE",
+    "in": "IN",
+    "case": "CASE",
+    "between": "BETWEEN",
+}
+
+
+@dataclass
+class ExpressionBinder(ReferenceBinder):
+    """Binds expressions over the variables of one pattern."""
+
+    def bind(self, written: tree.Expression) -> Expression:
+        """Bind an expression."""
+        match written:
+            case tree.Literal():
+                return constant(written.value, written.span)
+            case tree.Parameter():
+                return parameter_value(self.source, written, self.parameters)
+            case tree.Reference():
+                return self.reference(written)
+            case tree.Equivalence():
+                self.fail(
+                    "an equivalence test inside another predicate",
+                    written.span,
+                    required="[attribute] as a conjunct of WHERE",
+                    hint="join it to the other predicates with AND, or compare the attributes one by one",
+                )
+            case tree.Call(function=function) if function in AGGREGATES:
+                return self.aggregate(written)
+            case tree.Call(function="start" | "end"):
+                return self.moment(written)
+        return self._call(written)
+
+    # ---- functions ---------------------------------------------------------------------------------------
+
+    def _call(self, written: tree.Call) -> Expression:
+        if written.function == "between":
+            value, low, high = written.arguments
+            both = (tree.Call(">=", (value, low), written.span), tree.Call("<=", (value, high), written.span))
+            return self._call(tree.Call("and", both, written.span))
+        function = lookup(written.function)
+        if function is None:
+            hint = did_you_mean(written.function, known_functions())
+            self.fail(
+                f"unknown function '{written.function}'",
+                written.span,
+                required="a built-in function or one registered with oz.register_function",
+                hint=hint,
+            )
+        arguments = [argument for one in written.arguments for argument in self._argument(one)]
+        for argument in arguments:
+            self._check_scalar(argument, written.function)
+        try:
+            arguments = self._unified(written.function, arguments)
+            result = function.result(tuple(argument.type for argument in arguments))
+        except TypeClash as clash:
+            word = _WORDS.get(written.function, written.function)
+            word = word.upper() if word in ("and", "or", "not") else word
+            self.fail(f"type clash in '{word}'", written.span, required=f"{word} takes {clash}")
+        return Apply(function, tuple(arguments), result, written.span)
+
+    def _argument(self, written: tree.Expression) -> list[Expression]:
+        """Bind an argument; a list parameter (IN $xs) is spread out."""
+        if isinstance(written, tree.Parameter):
+            spread = parameter_list(written, self.parameters)
+            if spread is not None:
+                return list(spread)
+        return [self.bind(written)]
+
+    def _unified(self, function: str, arguments: list[Expression]) -> list[Expression]:
+        tick = self.schema.time.tick
+        if function == "case":
+            # conditions stand at even places before the last; all the others are the values of branches
+            last = len(arguments) - 1
+            branches = [k for k in range(len(arguments)) if k % 2 == 1 or k == last]
+            values = unify([arguments[k] for k in branches], tick)
+            for k, value in zip(branches, values, strict=True):
+                arguments[k] = value
+            self._check_branches(arguments, branches)
+        elif function in _UNIFIED:
+            arguments = unify(arguments, tick)
+        if function in ("coalesce", "least", "greatest") and arguments:
+            first = next((a.type for a in arguments if not a.type.is_open), arguments[0].type)
+            for argument in arguments:
+                BUILT_IN["="].result((first, argument.type))
+        return arguments
+
+    def _check_branches(self, arguments: list[Expression], branches: list[int]) -> None:
+        for k, argument in enumerate(arguments):
+            if k not in branches:
+                BUILT_IN["not"].result((argument.type,))
+        known = [arguments[k].type for k in branches if not arguments[k].type.is_open]
+        for value_type in known[1:]:
+            BUILT_IN["="].result((known[0], value_type))
+
+    def _check_scalar(self, argument: Expression, function: str) -> None:
+        if isinstance(argument, Events):
+            self.fail(
+                f"'{self.source[argument.span.start : argument.span.end]}' is not a single value",
+                argument.span,
+                required=f"a single value in '{_WORDS.get(function, function)}'",
+                hint=f"aggregate it: avg({argument.variable}[].x), or name one element: {argument.variable}[1].x"
+                if argument.type.kind is Kind.LIST
+                else f"name an attribute: {argument.variable}.x",
+            )

@@ -1,0 +1,190 @@
+"""Stage 2: WHERE in conjunctive normal form, each conjunct at the component of its last identifier.
+
+This is step 2 of SASE+ 3.2, with the closures' finer order: a[1], then a[i], then the finished closure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ouzel.errors import QueryError, Span
+from ouzel.logical.expressions import (
+    Aggregate,
+    Apply,
+    Attribute,
+    Element,
+    Expression,
+    Extent,
+    Length,
+    Moment,
+    Variable,
+    references,
+)
+from ouzel.logical.functions import BUILT_IN
+from ouzel.logical.pattern import Component
+from ouzel.logical.values import BOOLEAN
+
+MAX_CONJUNCTS = 4_096
+
+
+class Place(Enum):
+    """When a conjunct is decided."""
+
+    ALWAYS = "once, before any event"
+    BEGIN = "begin"  # when the component binds its first event
+    TAKE = "take"  # for every event that the closure takes
+    PROCEED = "proceed"  # when the closure is complete
+    NEGATIVE = "negative"  # for an event that might refute the match
+
+
+@dataclass(frozen=True)
+class Conjunct:
+    """A disjunction of literals; it holds when one of them is true.
+
+    `from_second` conjuncts relate an element to earlier ones of its closure: they begin with the second.
+    """
+
+    literals: tuple[Expression, ...]
+    place: Place
+    component: Component | None
+    text: str
+    from_second: bool = False
+    span: Span = field(default=Span(0, 0), compare=False)
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables it mentions."""
+        return frozenset(node.variable for literal in self.literals for node in references(literal))
+
+
+def conjunctive_normal_form(expression: Expression) -> list[tuple[Expression, ...]]:
+    """The conjuncts of a condition, each a tuple of literals of which one must hold.
+
+    A literal is a predicate or its negation: NOT is never pushed through a comparison, whose negation differs
+    on NaN and on attributes that an event does not have.
+    """
+    return _cnf(expression, negated=False)
+
+
+def _cnf(expression: Expression, *, negated: bool) -> list[tuple[Expression, ...]]:
+    name = expression.function.name if isinstance(expression, Apply) else ""
+    if isinstance(expression, Apply) and name == "not":
+        return _cnf(expression.arguments[0], negated=not negated)
+    if isinstance(expression, Apply) and name in ("and", "or"):
+        parts = [_cnf(argument, negated=negated) for argument in expression.arguments]
+        if (name == "and") != negated:
+            return [clause for part in parts for clause in part]
+        return _distributed(parts)
+    if negated:
+        return [(Apply(BUILT_IN["not"], (expression,), BOOLEAN, expression.span),)]
+    return [(expression,)]
+
+
+def _distributed(parts: list[list[tuple[Expression, ...]]]) -> list[tuple[Expression, ...]]:
+    clauses: list[tuple[Expression, ...]] = [()]
+    for part in parts:
+        clauses = [(*left, *right) for left in clauses for right in part]
+        if len(clauses) > MAX_CONJUNCTS:
+            raise _TooManyError
+    return clauses
+
+
+class _TooManyError(Exception):
+    """The normal form explodes."""
+
+
+def place_conjuncts(where: Expression, components: Mapping[str, Component], source: str) -> tuple[Conjunct, ...]:
+    """Split WHERE into conjuncts and say where each is decided."""
+    try:
+        clauses = conjunctive_normal_form(where)
+    except _TooManyError:
+        raise QueryError(
+            f"WHERE has more than {MAX_CONJUNCTS:,} conjuncts in conjunctive normal form",
+            source,
+            where.span,
+            hint="split the alternatives into several queries",
+        ) from None
+    return tuple(_place(clause, components, source) for clause in clauses)
+
+
+def _place(literals: tuple[Expression, ...], components: Mapping[str, Component], source: str) -> Conjunct:
+    nodes = [node for literal in literals for node in references(literal)]
+    span = literals[0].span.to(literals[-1].span)
+    text = " OR ".join(_text(literal, source) for literal in literals)
+    negatives = {node.variable for node in nodes if components[node.variable].negative}
+    if len(negatives) > 1:
+        raise QueryError(
+            f"a conjunct over two negative components, {' and '.join(sorted(negatives))}",
+            source,
+            span,
+            required="at most one negative component in a conjunct",
+            hint="two events that did not happen cannot be compared; compare each with a positive one",
+        )
+    if not nodes:
+        return Conjunct(literals, Place.ALWAYS, None, text, span=span)
+    if negatives:
+        component = components[negatives.pop()]
+        _check_iterators(nodes, None, source)
+        return Conjunct(literals, Place.NEGATIVE, component, text, span=span)
+    component = max((components[node.variable] for node in nodes), key=lambda one: one.position)
+    own = [node for node in nodes if node.variable == component.variable]
+    place = _own_place(component, own)
+    _check_iterators(nodes, component if place is not Place.PROCEED else None, source)
+    earlier = any(_is_earlier(node) for node in own)
+    return Conjunct(literals, place, component, text, earlier and place is Place.TAKE, span)
+
+
+def _own_place(component: Component, nodes: Iterable[Variable]) -> Place:
+    """The place of a conjunct whose last component is known, by the elements of it that it mentions."""
+    if not component.is_array:
+        return Place.BEGIN
+    nodes = list(nodes)
+    if any(_is_finished(node) for node in nodes):
+        return Place.PROCEED
+    only_first = all(isinstance(node, Attribute | Moment) and node.element is Element.FIRST for node in nodes)
+    return Place.BEGIN if only_first else Place.TAKE
+
+
+def _is_finished(node: Variable) -> bool:
+    """Whether a reference has a value only when its closure is complete."""
+    match node:
+        case Attribute(element=element) | Moment(element=element):
+            return element is Element.LAST
+        case Aggregate(extent=extent):
+            return extent is Extent.ALL
+    return isinstance(node, Length)
+
+
+def _is_earlier(node: Variable) -> bool:
+    """Whether a reference means elements before the current one."""
+    match node:
+        case Attribute(element=element) | Moment(element=element):
+            return element in (Element.FIRST, Element.PREVIOUS)
+        case Aggregate(extent=extent):
+            return extent is Extent.SO_FAR
+    return False
+
+
+def _check_iterators(nodes: list[Variable], last: Component | None, source: str) -> None:
+    """a[i-1] and a[..i-1] have a meaning only while their own closure takes events."""
+    for node in nodes:
+        if not _is_earlier(node) or (isinstance(node, Attribute | Moment) and node.element is Element.FIRST):
+            continue
+        if last is None or node.variable != last.variable:
+            written = source[node.span.start : node.span.end]
+            raise QueryError(
+                f"'{written}' outside its own closure",
+                source,
+                node.span,
+                required=f"[i-1] and [..i-1] in conjuncts that are decided while '{node.variable}' takes events",
+                hint=f"for the finished closure write {node.variable}[{node.variable}.LEN] or an aggregate over "
+                f"{node.variable}[]",
+            )
+
+
+def _text(literal: Expression, source: str) -> str:
+    if isinstance(literal, Apply) and literal.function.name == "not":
+        return f"NOT ({_text(literal.arguments[0], source)})"
+    return " ".join(source[literal.span.start : literal.span.end].split())

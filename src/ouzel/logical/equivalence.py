@@ -1,0 +1,96 @@
+"""Stage 2: equivalence tests, which partition the stream.
+
+`[id]` says it outright; `x.id = y.id AND x.id = z.id` says the same (SASE's Q2) and is recognised here, so
+that both spellings mean the same partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ouzel.logical.conjuncts import Conjunct
+from ouzel.logical.expressions import Apply, Attribute, Constant, Element
+from ouzel.logical.pattern import Component, Disjunction, Pattern, Step
+from ouzel.logical.schema import Schema
+
+
+@dataclass(frozen=True)
+class EquivalenceTest:
+    """All events of a match have one non-null value of the attribute, `constant`'s if there is one.
+
+    An event whose type does not have the attribute is in every partition if the pattern mentions its type, and
+    in none if it does not.
+    """
+
+    attribute: str
+    schema: Schema = field(hash=False, repr=False)
+    pattern_types: frozenset[str]
+    constant: Constant | None = None
+    text: str = ""
+
+    def column(self, type_name: str) -> str | None:
+        """The column that holds the attribute of events of a type, None if they do not have it."""
+        event_type = self.schema.event_type(type_name)
+        column = event_type.column(self.attribute) if event_type else None
+        return column.name if column else None
+
+
+def recognise(
+    conjuncts: Iterable[Conjunct], components: Iterable[Component], pattern: Pattern, schema: Schema
+) -> tuple[tuple[EquivalenceTest, ...], tuple[Conjunct, ...]]:
+    """Find equalities that tie one attribute across all components; return them as tests, and the rest.
+
+    Only where every component binds events or none does: with alternatives or optional components a chain of
+    equalities through an unbound variable means less than the test.
+    """
+    conjuncts, components = tuple(conjuncts), tuple(components)
+    if _has_choice(pattern) or sum(not component.negative for component in components) < 2:
+        return (), conjuncts
+    pairs = [(conjunct, pair) for conjunct in conjuncts if (pair := _equality(conjunct)) is not None]
+    types = frozenset(name for component in components for name in component.type_names)
+    tests: list[EquivalenceTest] = []
+    used: set[int] = set()
+    for attribute in dict.fromkeys(pair[0].name for _conjunct, pair in pairs):
+        own = [(conjunct, pair) for conjunct, pair in pairs if pair[0].name == attribute]
+        if _connected(own, components):
+            text = " AND ".join(conjunct.text for conjunct, _pair in own)
+            tests.append(EquivalenceTest(attribute, schema, types, None, text))
+            used |= {id(conjunct) for conjunct, _pair in own}
+    return tuple(tests), tuple(conjunct for conjunct in conjuncts if id(conjunct) not in used)
+
+
+def _equality(conjunct: Conjunct) -> tuple[Attribute, Attribute] | None:
+    """The two sides of `x.id = y.id`, where it is that."""
+    if len(conjunct.literals) != 1:
+        return None
+    literal = conjunct.literals[0]
+    if not isinstance(literal, Apply) or literal.function.name != "=":
+        return None
+    left, right = literal.arguments
+    if not isinstance(left, Attribute) or not isinstance(right, Attribute):
+        return None
+    every = (Element.SINGLE, Element.CURRENT)
+    tied = left.name == right.name and left.variable != right.variable
+    return (left, right) if tied and left.element in every and right.element in every else None
+
+
+def _connected(
+    pairs: list[tuple[Conjunct, tuple[Attribute, Attribute]]], components: tuple[Component, ...]
+) -> bool:
+    """Whether the equalities tie all positive components together, and each negative one to a positive one."""
+    negative = {component.variable for component in components if component.negative}
+    positive = [component.variable for component in components if not component.negative]
+    edges = [(left.variable, right.variable) for _conjunct, (left, right) in pairs]
+    reached = {positive[0]}
+    for _ in components:
+        reached |= {b for a, b in edges if a in reached and not {a, b} & negative}
+        reached |= {a for a, b in edges if b in reached and not {a, b} & negative}
+    tied = {variable for edge in edges for variable in edge if set(edge) - negative}
+    return reached >= set(positive) and tied >= negative
+
+
+def _has_choice(pattern: Pattern) -> bool:
+    if isinstance(pattern, Step):
+        return not pattern.component.negative and pattern.component.least == 0
+    return isinstance(pattern, Disjunction) or any(_has_choice(item) for item in pattern.items)

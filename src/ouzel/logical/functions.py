@@ -1,0 +1,244 @@
+"""Scalar functions and operators: their type rules and what they compute.
+
+Null follows SQL: a strict function of null is null, AND, OR and NOT follow three-valued logic.  What has no
+value in the reals or in 64 bits (x / 0, sqrt(-1), an overflow) is null too, so that no event can stop a run.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from ouzel.errors import OuzelError
+from ouzel.logical.type_rules import (
+    NUMBERS,
+    arithmetic,
+    comparable,
+    fixed,
+    membership,
+    minus,
+    ordered,
+    plus,
+    quotient,
+    same_number,
+    substring_type,
+    unified,
+)
+from ouzel.logical.values import BOOLEAN, FLOAT, INTEGER, STRING, Kind, ValueType
+
+_LEAST_INT, _MOST_INT = -(2**63), 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function: its name, its type rule, and its value for given arguments.
+
+    `strict` functions are null when any argument is; the others see the nulls.
+    """
+
+    name: str
+    result: Callable[[Sequence[ValueType]], ValueType] = field(compare=False)
+    compute: Callable[..., Any] = field(compare=False)
+    strict: bool = True
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The function's value."""
+        if self.strict and any(argument is None for argument in arguments):
+            return None
+        return self.compute(*arguments)
+
+
+# ---- values ----------------------------------------------------------------------------------------------
+
+
+def _bounded(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Integers have 64 bits: beyond them there is no value."""
+
+    def bounded(*arguments: Any) -> Any:
+        result = compute(*arguments)
+        return None if isinstance(result, int) and not _LEAST_INT <= result <= _MOST_INT else result
+
+    return bounded
+
+
+def _promoted(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An integer beside a float is a float, as in SQL: 2**53 + 1 = 2.0**53 is true."""
+
+    def promoted(left: Any, right: Any) -> Any:
+        if type(left) is float and type(right) is int:
+            right = float(right)
+        elif type(left) is int and type(right) is float:
+            left = float(left)
+        return compute(left, right)
+
+    return promoted
+
+
+def _defined(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Outside its domain a function has no value."""
+
+    def defined(*arguments: Any) -> Any:
+        try:
+            return compute(*arguments)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return None
+
+    return defined
+
+
+def _remainder(left: Any, right: Any) -> Any:
+    """The remainder with the sign of the dividend, as in SQL and Java."""
+    if type(left) is int and type(right) is int:
+        return left - right * int_quotient(left, right)
+    return math.fmod(left, right)
+
+
+def int_quotient(left: int, right: int) -> int:
+    """Integer division that rounds towards zero."""
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _exp(value: float) -> float:
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
+
+
+def _and(*values: bool | None) -> bool | None:
+    if any(value is False for value in values):
+        return False
+    return None if any(value is None for value in values) else True
+
+
+def _or(*values: bool | None) -> bool | None:
+    if any(value is True for value in values):
+        return True
+    return None if any(value is None for value in values) else False
+
+
+def _in(value: Any, *candidates: Any) -> bool | None:
+    if value is None:
+        return None
+    equal = _promoted(operator.eq)
+    return _or(*(None if candidate is None else equal(value, candidate) for candidate in candidates))
+
+
+def _case(*values: Any) -> Any:
+    for condition, value in zip(values[:-1:2], values[1:-1:2], strict=True):
+        if condition is True:
+            return value
+    return values[-1]
+
+
+@lru_cache(maxsize=1024)
+def like_pattern(pattern: str) -> re.Pattern[str]:
+    """SQL's LIKE as a regular expression: % is any text, _ any one character."""
+    parts = (".*" if sign == "%" else "." if sign == "_" else re.escape(sign) for sign in pattern)
+    return re.compile("".join(parts), re.DOTALL)
+
+
+def _like(text: str, pattern: str) -> bool:
+    return like_pattern(pattern).fullmatch(text) is not None
+
+
+def _substring(text: str, start: int, length: int | None = None) -> str:
+    """SQL's substring: positions count from 1, and those before the text count too."""
+    first = start - 1
+    last = len(text) if length is None else first + max(length, 0)
+    return text[max(first, 0) : max(last, 0)]
+
+
+def _some(choose: Callable[[list[Any]], Any]) -> Callable[..., Any]:
+    """A function of those arguments that are not null."""
+
+    def chosen(*values: Any) -> Any:
+        present = [value for value in values if value is not None]
+        return choose(present) if present else None
+
+    return chosen
+
+
+def rescale(factor: int) -> Function:
+    """A coarser unit of time to a finer one."""
+    return Function(f"×{factor}", lambda types: types[0], _bounded(lambda value: value * factor))
+
+
+TO_FLOAT = Function("float", lambda _types: FLOAT, float)
+
+_TWO_BOOLEANS = fixed(BOOLEAN, (2, None), Kind.BOOLEAN)
+_ONE_NUMBER = fixed(FLOAT, 1, *NUMBERS)
+
+BUILT_IN: dict[str, Function] = {
+    function.name: function
+    for function in (
+        Function("and", _TWO_BOOLEANS, _and, strict=False),
+        Function("or", _TWO_BOOLEANS, _or, strict=False),
+        Function("not", fixed(BOOLEAN, 1, Kind.BOOLEAN), operator.not_),
+        Function("=", comparable, _promoted(operator.eq)),
+        Function("!=", comparable, _promoted(operator.ne)),
+        Function("<", ordered, _promoted(operator.lt)),
+        Function("<=", ordered, _promoted(operator.le)),
+        Function(">", ordered, _promoted(operator.gt)),
+        Function(">=", ordered, _promoted(operator.ge)),
+        Function("+", plus, _bounded(_promoted(operator.add))),
+        Function("-", minus, _bounded(_promoted(operator.sub))),
+        Function("*", arithmetic, _bounded(_promoted(operator.mul))),
+        Function("/", quotient, _defined(lambda left, right: float(left) / float(right))),
+        Function("%", arithmetic, _defined(_promoted(_remainder))),
+        Function("negate", same_number, _bounded(operator.neg)),
+        Function("like", fixed(BOOLEAN, 2, Kind.STRING), _like),
+        Function("in", membership, _in, strict=False),
+        Function("is null", fixed(BOOLEAN, 1), lambda value: value is None, strict=False),
+        Function("case", unified, _case, strict=False),
+        Function("coalesce", unified, _some(lambda values: values[0]), strict=False),
+        Function("least", unified, _some(min), strict=False),
+        Function("greatest", unified, _some(max), strict=False),
+        Function("abs", same_number, _bounded(abs)),
+        Function("floor", fixed(INTEGER, 1, *NUMBERS), _bounded(_defined(math.floor))),
+        Function("ceil", fixed(INTEGER, 1, *NUMBERS), _bounded(_defined(math.ceil))),
+        Function("sqrt", _ONE_NUMBER, _defined(math.sqrt)),
+        Function("ln", _ONE_NUMBER, _defined(math.log)),
+        Function("exp", _ONE_NUMBER, _exp),
+        Function("lower", fixed(STRING, 1, Kind.STRING), str.lower),
+        Function("substring", substring_type, _substring),
+        Function("upper", fixed(STRING, 1, Kind.STRING), str.upper),
+    )
+}
+
+
+AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
+RESERVED = {*BUILT_IN, *AGGREGATES, "start", "end", "between"}
+
+_registered: dict[str, Function] = {}
+_RESULTS = {"boolean": BOOLEAN, "integer": INTEGER, "float": FLOAT, "string": STRING}
+
+
+def register_function(name: str, function: Callable[..., Any], *, returns: str) -> None:
+    """Make a Python function callable from queries; it is null when an argument is.
+
+    >>> register_function("double", lambda x: 2 * x, returns="float")
+    """
+    if name.lower() in RESERVED or not name.isidentifier():
+        raise OuzelError(f"a function cannot be called '{name}': the name is taken or is no identifier")
+    if returns not in _RESULTS:
+        raise OuzelError(f"function '{name}': returns must be one of {', '.join(_RESULTS)}; got '{returns}'")
+    result = _RESULTS[returns]
+    _registered[name.lower()] = Function(name.lower(), lambda _types: result, function)
+
+
+def lookup(name: str) -> Function | None:
+    """A function by its name, built in or registered."""
+    return BUILT_IN.get(name) or _registered.get(name)
+
+
+def known_functions() -> list[str]:
+    """The names a query may call, for hints."""
+    words = [name for name in RESERVED if name.isidentifier()]
+    return [*words, *_registered]

@@ -1,0 +1,101 @@
+"""Constants: literals of the text and values passed for `$x`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from ouzel.errors import QueryError, Span, did_you_mean, listed
+from ouzel.language import tree
+from ouzel.logical.expressions import Constant
+from ouzel.logical.values import BOOLEAN, FLOAT, INTEGER, NULL, STRING, UNKNOWN, Kind, ValueType
+
+
+def constant(value: Any, span: Span) -> Constant:
+    """A Python value as a constant of its type."""
+    match value:
+        case None:
+            return Constant(None, NULL, span)
+        case bool():
+            return Constant(value, BOOLEAN, span)
+        case int():
+            return Constant(value, INTEGER, span)
+        case float():
+            return Constant(value, FLOAT, span)
+        case str():
+            return Constant(value, STRING, span)
+        case tree.Duration():
+            return Constant(value, ValueType(Kind.DURATION), span)
+        case Decimal() | Fraction():
+            return Constant(float(value), FLOAT, span)
+        case timedelta():
+            seconds = Fraction(value // timedelta(microseconds=1), 1_000_000)
+            return Constant(tree.Duration(seconds, "s"), ValueType(Kind.DURATION), span)
+        case datetime() | date():
+            return Constant(value.isoformat(), STRING, span)
+    if hasattr(value, "item"):  # a NumPy scalar
+        return constant(value.item(), span)
+    raise TypeError(type(value).__name__)
+
+
+def parameter_value(source: str, written: tree.Parameter, parameters: Mapping[str, Any] | None) -> Constant:
+    """The value passed for a parameter; without values (a query that has met no data) its type is unknown."""
+    if parameters is None:
+        return Constant(None, UNKNOWN, written.span)
+    value = _passed(source, written, parameters)
+    if written.percent:
+        return Constant(float(_number(source, written, value) / 100), FLOAT, written.span)
+    try:
+        result = constant(value, written.span)
+    except TypeError as error:
+        raise QueryError(
+            f"the parameter ${written.name} is a {error}",
+            source,
+            written.span,
+            required="a number, string, boolean, date, time, timedelta or None; a list behind IN",
+        ) from None
+    if isinstance(result.value, int) and not -(2**63) <= result.value < 2**63:
+        raise QueryError(f"the parameter ${written.name} is an integer beyond 64 bits", source, written.span)
+    return result
+
+
+def parameter_list(written: tree.Parameter, parameters: Mapping[str, Any] | None) -> list[Constant] | None:
+    """The values of a list parameter; None if it is no list."""
+    value = (parameters or {}).get(written.name)
+    if isinstance(value, list | tuple | set | frozenset):
+        return [constant(one, written.span) for one in value]
+    return None
+
+
+def parameter_amount(source: str, written: tree.Parameter, parameters: Mapping[str, Any]) -> tree.Duration:
+    """The value of `WITHIN $T`: a number in the time column's unit, or a timedelta."""
+    value = _passed(source, written, parameters)
+    if isinstance(value, timedelta):
+        return tree.Duration(Fraction(value // timedelta(microseconds=1), 1_000_000), "s")
+    return tree.Duration(_number(source, written, value), None)
+
+
+def _passed(source: str, written: tree.Parameter, parameters: Mapping[str, Any]) -> Any:
+    if written.name not in parameters:
+        known = f"; got {listed(parameters)}" if parameters else ""
+        raise QueryError(
+            f"the parameter ${written.name} has no value",
+            source,
+            written.span,
+            required=f"params={{'{written.name}': …}}{known}",
+            hint=did_you_mean(written.name, parameters),
+        )
+    return parameters[written.name]
+
+
+def _number(source: str, written: tree.Parameter, value: Any) -> Fraction:
+    if hasattr(value, "item"):
+        value = value.item()
+    usable = isinstance(value, int | float | Decimal | Fraction) and not isinstance(value, bool)
+    if not usable or not math.isfinite(value):
+        raise QueryError(f"the parameter ${written.name} is {value!r}", source, written.span, required="a number")
+    return Fraction(value)

@@ -1,0 +1,100 @@
+"""Stage 2, patterns with their meaning: components in order, and how they are combined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ouzel.errors import Span
+from ouzel.logical.schema import EventType
+
+
+class Binds(Enum):
+    """What a component binds."""
+
+    ONE = "one event"
+    CLOSURE = "a closure"  # SASE+: every run takes its own choice of events
+    GROUP = "a grouping closure"  # ZStream: all events between the neighbours
+    NONE = "no event"  # a negative component
+
+
+@dataclass(frozen=True)
+class Component:
+    """One place of the pattern; `position` is its place in the text.
+
+    A closure takes `least` to `most` events (None: no bound); `optional` is `T? a`, whose variable is one event
+    or null.  A group with a count (`B^n`) is `successive`.
+    """
+
+    variable: str
+    types: tuple[EventType, ...]
+    position: int
+    binds: Binds
+    least: int = 1
+    most: int | None = 1
+    optional: bool = False
+    successive: bool = False
+    span: Span = field(default=Span(0, 0), compare=False)
+
+    @property
+    def negative(self) -> bool:
+        """Whether the component says what must not happen."""
+        return self.binds is Binds.NONE
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the variable stands for a list of events."""
+        return self.binds is Binds.GROUP or (self.binds is Binds.CLOSURE and not self.optional)
+
+    @property
+    def type_names(self) -> frozenset[str]:
+        """The types of event that the component binds."""
+        return frozenset(event_type.name for event_type in self.types)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A component as a pattern."""
+
+    component: Component
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Each item ends before the next begins."""
+
+    items: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """All items, in any order; negative ones say what must not happen around the match."""
+
+    items: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True)
+class Disjunction:
+    """One of the items."""
+
+    items: tuple[Pattern, ...]
+
+
+Pattern = Step | Sequence | Conjunction | Disjunction
+
+
+def components(pattern: Pattern) -> Iterator[Component]:
+    """The components of a pattern, from left to right."""
+    if isinstance(pattern, Step):
+        yield pattern.component
+    else:
+        for item in pattern.items:
+            yield from components(item)
+
+
+def has_conjunction_or_group(pattern: Pattern) -> bool:
+    """Whether the pattern uses what only skip_till_any_match gives a meaning: & or a grouping closure."""
+    if isinstance(pattern, Step):
+        return pattern.component.binds is Binds.GROUP
+    return isinstance(pattern, Conjunction) or any(has_conjunction_or_group(item) for item in pattern.items)

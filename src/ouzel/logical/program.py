@@ -1,0 +1,116 @@
+"""Stage 2, several queries: a file is a small graph, in which `RETURN … INTO T` feeds whoever mentions T."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from ouzel.errors import QueryError
+from ouzel.language import tree
+from ouzel.logical.output import output_type
+from ouzel.logical.query import BoundQuery, bind
+from ouzel.logical.schema import Column, EventType, Schema
+from ouzel.logical.values import Kind, from_arrow
+
+
+@dataclass(frozen=True)
+class Program:
+    """Bound queries in an order in which each comes after those that feed it."""
+
+    queries: tuple[BoundQuery, ...]
+    schema: Schema
+
+
+def bind_program(
+    written: Sequence[tree.Query], source: str, schema: Schema, parameters: Mapping[str, Any] | None
+) -> Program:
+    """Bind all queries of a file, in the order of the graph."""
+    names = _names(written, source)
+    producers = _producers(written, source, schema)
+    bound: dict[int, BoundQuery] = {}
+    for index in _order(written, producers, source):
+        query = bind(written[index], source, schema, parameters, names[index])
+        bound[index] = query
+        if query.into is not None:
+            schema = schema.with_type(_composite_type(query))
+    return Program(tuple(bound.values()), schema)
+
+
+def _names(written: Sequence[tree.Query], source: str) -> list[str]:
+    """The queries' names; those without one are called query1, query2, … by their place."""
+    names: list[str] = []
+    for index, query in enumerate(written):
+        name = query.name.text if query.name else f"query{index + 1}"
+        if name in names:
+            raise QueryError(
+                f"two queries are called '{name}'",
+                source,
+                (query.name or query).span,
+                required="a name of its own for every query",
+            )
+        names.append(name)
+    return names
+
+
+def _producers(written: Sequence[tree.Query], source: str, schema: Schema) -> dict[str, int]:
+    """Which query makes which type."""
+    producers: dict[str, int] = {}
+    for index, query in enumerate(written):
+        if query.into is None:
+            continue
+        name = query.into
+        if name.text in producers or name.text in schema.types:
+            other = "another query's INTO" if name.text in producers else "a type of the input"
+            raise QueryError(
+                f"INTO '{name.text}', which is {other} already",
+                source,
+                name.span,
+                required="a new type",
+                hint="choose another name",
+            )
+        producers[name.text] = index
+    return producers
+
+
+def _order(written: Sequence[tree.Query], producers: Mapping[str, int], source: str) -> list[int]:
+    needs = {
+        index: {producers[name] for name in _mentioned(query.pattern) if name in producers}
+        for index, query in enumerate(written)
+    }
+    try:
+        return list(TopologicalSorter(needs).static_order())
+    except CycleError as error:
+        types = {index: name for name, index in producers.items()}
+        path = [types[index] for index in reversed(error.args[1])]
+        first = written[producers[path[0]]]
+        raise QueryError(
+            f"queries that feed each other: {' → '.join(path)}",
+            source,
+            (first.into or first).span,
+            required="a graph without cycles",
+            hint="a query cannot read what is made from its own matches",
+        ) from None
+
+
+def _mentioned(pattern: tree.Pattern) -> set[str]:
+    match pattern:
+        case tree.Component():
+            return {name.text for name in pattern.types}
+        case tree.Negation():
+            return _mentioned(pattern.item)
+    return {name for item in pattern.items for name in _mentioned(item)}
+
+
+def _composite_type(query: BoundQuery) -> EventType:
+    """The type of a query's matches as events: RETURN's columns are its attributes."""
+    assert query.into is not None
+    if any(column.expression.type.kind is Kind.UNKNOWN for column in query.output):
+        return EventType(query.into, None, composite=True)
+    components = {component.variable: component for component in query.components}
+    attributes: dict[str, Column] = {}
+    for column in query.output:
+        arrow = output_type(column.expression, components, query.schema.time)
+        attributes[column.name] = Column(f"{query.into}.{column.name}", arrow, from_arrow(arrow))
+    return EventType(query.into, attributes, composite=True)

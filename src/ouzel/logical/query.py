@@ -1,0 +1,286 @@
+"""Stage 2, the whole of it: a written query and a schema in, a bound query out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from ouzel.errors import QueryError, Span, did_you_mean, listed
+from ouzel.language import tree
+from ouzel.language.tree import Strategy
+from ouzel.logical.bind_expression import ExpressionBinder
+from ouzel.logical.bind_pattern import PatternBinder
+from ouzel.logical.coercion import unify
+from ouzel.logical.conjuncts import Conjunct, place_conjuncts
+from ouzel.logical.equivalence import EquivalenceTest, recognise
+from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expression
+from ouzel.logical.functions import BUILT_IN
+from ouzel.logical.parameters import constant, parameter_value
+from ouzel.logical.pattern import Component, Conjunction, Pattern, Sequence, Step, has_conjunction_or_group
+from ouzel.logical.schema import Schema
+from ouzel.logical.type_rules import TypeClash
+from ouzel.logical.values import BOOLEAN
+from ouzel.logical.window import Window, bind_window
+
+
+@dataclass(frozen=True)
+class OutputColumn:
+    """One column of the result."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class BoundQuery:
+    """A query with its meaning: all that an engine needs to know."""
+
+    name: str
+    source: str
+    schema: Schema
+    pattern: Pattern
+    components: tuple[Component, ...]
+    strategy: Strategy
+    equivalences: tuple[EquivalenceTest, ...]
+    conjuncts: tuple[Conjunct, ...]
+    window: Window | None
+    output: tuple[OutputColumn, ...]
+    into: str | None
+    non_overlap: bool
+
+    def component(self, variable: str) -> Component:
+        """A component by its variable."""
+        return next(component for component in self.components if component.variable == variable)
+
+
+def bind(
+    written: tree.Query, source: str, schema: Schema, parameters: Mapping[str, Any] | None, name: str
+) -> BoundQuery:
+    """Bind one query to a schema; `parameters` None stands for values that are not known yet."""
+    return _QueryBinder(written, source, schema, parameters, name).bind()
+
+
+@dataclass
+class _QueryBinder:
+    written: tree.Query
+    source: str
+    schema: Schema
+    parameters: Mapping[str, Any] | None
+    name: str
+
+    def bind(self) -> BoundQuery:
+        binder = PatternBinder(self.source, self.schema)
+        pattern = binder.bind(self.written.pattern)
+        self.components = binder.found
+        strategy = self._strategy(pattern)
+        tests, conjuncts = self._where(pattern)
+        if strategy is Strategy.PARTITION_CONTIGUITY and not tests:
+            assert self.written.strategy is not None
+            self._fail(
+                "partition_contiguity without an equivalence test",
+                self.written.strategy.span,
+                required="an equivalence test, [attribute], that forms the partitions",
+                hint="without partitions the strategy is strict_contiguity",
+            )
+        window = bind_window(self.written.within, self.source, self.schema.time.tick, self.parameters)
+        self._check_negation(pattern, window)
+        return BoundQuery(
+            name=self.name,
+            source=self.source,
+            schema=self.schema,
+            pattern=pattern,
+            components=tuple(self.components.values()),
+            strategy=strategy,
+            equivalences=tests,
+            conjuncts=conjuncts,
+            window=window,
+            output=self._output(),
+            into=self.written.into.text if self.written.into else None,
+            non_overlap=self.written.non_overlap,
+        )
+
+    def _fail(self, message: str, span: Span, **details: str | None) -> NoReturn:
+        raise QueryError(message, self.source, span, **details)
+
+    # ---- strategy ----------------------------------------------------------------------------------------
+
+    def _strategy(self, pattern: Pattern) -> Strategy:
+        clause = self.written.strategy
+        if clause is None:
+            return Strategy.SKIP_TILL_ANY_MATCH
+        for name in clause.variables:
+            if name.text not in self.components:
+                self._fail(
+                    f"unknown variable '{name.text}' in {clause.strategy.value}",
+                    name.span,
+                    required=f"a variable of the pattern: {listed(self.components)}",
+                    hint=did_you_mean(name.text, self.components),
+                )
+        left_out = set(self.components) - {name.text for name in clause.variables}
+        if clause.variables and left_out:
+            self._fail(
+                f"{clause.strategy.value} leaves out {listed(left_out)}",
+                clause.span,
+                required="all variables of the pattern, or none",
+                hint="a strategy holds for the whole pattern",
+            )
+        if clause.strategy is not Strategy.SKIP_TILL_ANY_MATCH and has_conjunction_or_group(pattern):
+            self._fail(
+                f"{clause.strategy.value} with '&' or a grouping closure",
+                clause.span,
+                required="skip_till_any_match, the default",
+                hint="for a closure under this strategy write SEQ(T+ a[], …)",
+            )
+        return clause.strategy
+
+    # ---- WHERE -------------------------------------------------------------------------------------------
+
+    def _where(self, pattern: Pattern) -> tuple[tuple[EquivalenceTest, ...], tuple[Conjunct, ...]]:
+        binder = ExpressionBinder(self.source, self.schema, self.components, self.parameters)
+        tests: list[EquivalenceTest] = []
+        conditions: list[Expression] = []
+        for condition in _top_level(self.written.where):
+            if isinstance(condition, tree.Equivalence):
+                tests += [self._equivalence(same, condition.span) for same in condition.attributes]
+            else:
+                conditions.append(self._boolean(binder.bind(condition)))
+        conjuncts = tuple(
+            conjunct
+            for condition in conditions
+            for conjunct in place_conjuncts(condition, self.components, self.source)
+        )
+        recognised, rest = recognise(conjuncts, self.components.values(), pattern, self.schema)
+        known = {test.attribute for test in tests}
+        return (*tests, *(test for test in recognised if test.attribute not in known)), rest
+
+    def _boolean(self, expression: Expression) -> Expression:
+        if isinstance(expression, Events) or not (expression.type.is_open or expression.type == BOOLEAN):
+            self._fail(
+                f"'{self.source[expression.span.start : expression.span.end]}' is no condition",
+                expression.span,
+                required=f"something true or false; got {expression.type}",
+            )
+        return expression
+
+    def _equivalence(self, same: tree.Same, span: Span) -> EquivalenceTest:
+        attribute = same.attribute
+        types = {
+            column.type
+            for component in self.components.values()
+            for event_type in component.types
+            if (column := event_type.column(attribute.text)) is not None
+        }
+        if not types:
+            known = {n for c in self.components.values() for t in c.types for n in t.attributes or ()}
+            self._fail(
+                f"unknown attribute '{attribute.text}' in an equivalence test",
+                attribute.span,
+                required=f"an attribute of some component: {listed(known)}",
+                hint=did_you_mean(attribute.text, known),
+            )
+        kinds = {value_type.kind for value_type in types if not value_type.is_open}
+        if len(kinds) > 1 and not all(value_type.is_number for value_type in types):
+            self._fail(
+                f"type clash in the equivalence test [{attribute.text}]",
+                attribute.span,
+                required=f"one type in all components; got {listed(str(one) for one in types)}",
+            )
+        value = self._equivalence_value(same, attribute, next(iter(types)))
+        text = self.source[span.start : span.end]
+        pattern_types = frozenset(name for one in self.components.values() for name in one.type_names)
+        return EquivalenceTest(attribute.text, self.schema, pattern_types, value, text)
+
+    def _equivalence_value(self, same: tree.Same, attribute: tree.Name, value_type: Any) -> Constant | None:
+        if same.value is None:
+            return None
+        if isinstance(same.value, tree.Parameter):
+            value = parameter_value(self.source, same.value, self.parameters)
+        else:
+            value = constant(same.value.value, same.value.span)
+        stand_in = Attribute("", Element.SINGLE, attribute.text, "", value_type, frozenset(), attribute.span)
+        try:
+            _left, right = unify([stand_in, value], self.schema.time.tick)
+            BUILT_IN["="].result((value_type, right.type))
+        except TypeClash as clash:
+            self._fail(
+                f"type clash in the equivalence test [{attribute.text}]",
+                same.value.span,
+                required=f"= takes {clash}",
+            )
+        assert isinstance(right, Constant)
+        return right
+
+    # ---- negation ----------------------------------------------------------------------------------------
+
+    def _check_negation(self, pattern: Pattern, window: Window | None) -> None:
+        if window is not None:
+            return
+        items = pattern.items if isinstance(pattern, Sequence) else (pattern,)
+        edges = {"start": items[0], "end": items[-1]}
+        for where, item in edges.items():
+            if isinstance(item, Step) and item.component.negative:
+                self._fail(
+                    f"the negative component '{item.component.variable}' at the {where} of the pattern "
+                    "without WITHIN",
+                    item.component.span,
+                    required="WITHIN, which says how long the event must not happen",
+                    hint="add for example WITHIN 1 hour",
+                )
+        for conjunction in _conjunctions(pattern):
+            for item in conjunction.items:
+                if isinstance(item, Step) and item.component.negative:
+                    self._fail(
+                        f"'& !{item.component.variable}' without WITHIN",
+                        item.component.span,
+                        required="WITHIN, which says how long the event must not happen",
+                        hint="add for example WITHIN 1 hour",
+                    )
+
+    # ---- RETURN ------------------------------------------------------------------------------------------
+
+    def _output(self) -> tuple[OutputColumn, ...]:
+        binder = ExpressionBinder(self.source, self.schema, self.components, self.parameters, in_return=True)
+        bound = [(item, binder.bind(item.expression)) for item in self.written.items]
+        short = [item.name.text if item.name else _short_name(item, value) for item, value in bound]
+        columns: dict[str, OutputColumn] = {}
+        for (item, expression), short_name in zip(bound, short, strict=True):
+            name = short_name
+            if item.name is None and short.count(name) > 1 and isinstance(expression, Attribute | Events):
+                name = item.text.replace(".", "_")
+            if name in columns:
+                self._fail(
+                    f"two columns of RETURN are called '{name}'",
+                    (item.name or item).span,
+                    required="a name of its own for every column",
+                    hint="name it with AS",
+                )
+            columns[name] = OutputColumn(name, expression)
+        return tuple(columns.values())
+
+
+def _short_name(item: tree.Item, expression: Expression) -> str:
+    """`a.tag_id` becomes the column tag_id; any other expression is called by its text."""
+    if isinstance(expression, Attribute):
+        return expression.name
+    if isinstance(expression, Events):
+        if isinstance(item.expression, tree.Reference) and item.expression.attribute is not None:
+            return item.expression.attribute.text
+        return expression.variable
+    return item.text
+
+
+def _top_level(where: tree.Expression | None) -> list[tree.Expression]:
+    """The operands of the outermost ANDs, among which equivalence tests may stand."""
+    if where is None:
+        return []
+    if isinstance(where, tree.Call) and where.function == "and":
+        return [one for argument in where.arguments for one in _top_level(argument)]
+    return [where]
+
+
+def _conjunctions(pattern: Pattern) -> list[Conjunction]:
+    if isinstance(pattern, Step):
+        return []
+    own = [pattern] if isinstance(pattern, Conjunction) else []
+    return own + [one for item in pattern.items for one in _conjunctions(item)]

@@ -1,0 +1,108 @@
+"""What a query is bound to: the event types, their attributes, and the time column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from ouzel.errors import SchemaError, listed
+from ouzel.logical.values import INTEGER, UNKNOWN, Kind, ValueType, from_arrow
+
+# The type of every event where the input has no type column.
+UNTYPED = ""
+# The name of the default type where the type column may hold any name.
+INFERRED = "*"
+TICKS = ("s", "ms", "us", "ns")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Where an attribute's values are kept, and their types in Arrow and in expressions."""
+
+    name: str
+    arrow: pa.DataType
+    type: ValueType
+
+
+@dataclass(frozen=True)
+class EventType:
+    """A type and the attributes its events have; without attributes known, every one is there."""
+
+    name: str
+    attributes: Mapping[str, Column] | None
+    composite: bool = False
+
+    def column(self, attribute: str) -> Column | None:
+        """The column of an attribute, None if events of this type have no such attribute."""
+        if self.attributes is None:
+            return Column(attribute, pa.null(), UNKNOWN)
+        return self.attributes.get(attribute)
+
+
+@dataclass(frozen=True)
+class TimeColumn:
+    """The column that orders events; a tick is the unit in which it counts."""
+
+    name: str
+    arrow: pa.DataType
+    type: ValueType
+    tick: str
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The input of a query.
+
+    `types` are those known by name.  Where `declared` is false a type column may hold others too, and `default`
+    is what their events look like; without a type column, `default` is called UNTYPED.
+    """
+
+    time: TimeColumn
+    types: Mapping[str, EventType]
+    default: EventType | None
+    declared: bool = False
+
+    def event_type(self, name: str) -> EventType | None:
+        """What a type name in a query means; None if there is no such type."""
+        if name in self.types:
+            return self.types[name]
+        if self.declared or self.default is None:
+            return None
+        return self.default if self.default.name == UNTYPED else replace(self.default, name=name)
+
+    def with_type(self, event_type: EventType) -> Schema:
+        """The schema with one more type, that of another query's matches."""
+        return replace(self, types={**self.types, event_type.name: event_type})
+
+
+def open_schema() -> Schema:
+    """The schema of a query that has met no data yet: everything exists, no type is known."""
+    time = TimeColumn("ts", pa.null(), UNKNOWN, "ms")
+    return Schema(time, {}, EventType(INFERRED, None))
+
+
+def time_column(name: str, arrow: pa.DataType, unit: str) -> TimeColumn:
+    """Check that a column can order events, and find its tick; integers count in `unit`."""
+    value_type = from_arrow(arrow)
+    if value_type.kind is Kind.TIMESTAMP:
+        return TimeColumn(name, arrow, value_type, value_type.unit or "ns")
+    if value_type.kind is Kind.INTEGER and not pa.types.is_dictionary(arrow):
+        if unit not in TICKS:
+            raise SchemaError(f"time_unit '{unit}': required one of {', '.join(TICKS)}")
+        return TimeColumn(name, arrow, INTEGER, unit)
+    if value_type.kind is Kind.NULL:
+        return TimeColumn(name, pa.int64(), INTEGER, unit)
+    raise SchemaError(
+        f"time column '{name}': required integers, timestamps or dates; got {arrow}"
+        + ("\n  hint: cast it, for example to timestamp" if value_type.kind is not Kind.OTHER else "")
+    )
+
+
+def table_columns(schema: pa.Schema) -> dict[str, Column]:
+    """The columns of one table as attributes."""
+    repeated = {name for name in schema.names if schema.names.count(name) > 1}
+    if repeated:
+        raise SchemaError(f"columns of one name: {listed(repeated)}\n  hint: rename them")
+    return {field.name: Column(field.name, field.type, from_arrow(field.type)) for field in schema}

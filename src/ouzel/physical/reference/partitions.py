@@ -1,0 +1,53 @@
+"""Equivalence tests in the reference matcher: the partition of a run, and whether an event is in it."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+from ouzel.logical.equivalence import EquivalenceTest
+from ouzel.physical.reference.events import Event, Stream
+
+# One value per test; ANY_VALUE where no event bound so far has the attribute.
+Key = tuple[Any, ...]
+ANY_VALUE = object()
+
+
+def first_key(tests: tuple[EquivalenceTest, ...]) -> Key:
+    """The key of a run that has bound nothing."""
+    return tuple(ANY_VALUE if test.constant is None else test.constant.value for test in tests)
+
+
+def join(key: Key, event: Event, tests: tuple[EquivalenceTest, ...], stream: Stream) -> Key | None:
+    """The key of a partition when the event joins it; None if the event lies outside.
+
+    A null lies outside every partition.  An event whose type lacks the attribute is inside every one if the
+    pattern can bind it, and outside of all if not.
+    """
+    joined: list[Any] = []
+    for held, test in zip(key, tests, strict=True):
+        column = test.column(event.type)
+        if column is None and event.type not in test.pattern_types:
+            return None
+        value = held if column is None else stream.value(event, column)
+        if value is None or (held is not ANY_VALUE and value != held):
+            return None
+        joined.append(value)
+    return tuple(joined)
+
+
+def partition(key: Key, stream: Stream, tests: tuple[EquivalenceTest, ...]) -> Stream:
+    """The part of a stream that a partition's runs see."""
+    if not tests:
+        return stream
+    return Stream([event for event in stream.events if join(key, event, tests, stream)], stream.values)
+
+
+def all_keys(stream: Stream, tests: tuple[EquivalenceTest, ...]) -> list[Key]:
+    """Every partition there is: each combination of values that the tests' attributes have."""
+    start = first_key(tests)
+    keys = [key for event in stream.events if (key := join(start, event, tests, stream)) is not None]
+    if any(value is ANY_VALUE for key in keys for value in key):
+        values = [{key[k] for key in keys if key[k] is not ANY_VALUE} or {ANY_VALUE} for k in range(len(tests))]
+        return list(product(*values))
+    return list(dict.fromkeys(keys))

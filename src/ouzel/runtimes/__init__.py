@@ -1,0 +1,1 @@
+"""Stage 5: what drives the engines: events in, matches out."""

@@ -1,0 +1,103 @@
+"""Stage 5: run plans over tables that fit in memory, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ouzel.logical.query import BoundQuery
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.reference import Event, Match, Stream, Values, find_matches
+from ouzel.physical.reference.partitions import first_key, join
+from ouzel.runtimes.event_table import EventTable
+from ouzel.runtimes.results import result_table
+
+Progress = Callable[[int, int], None]
+"""Called with the number of events done and the number there are."""
+
+
+def run_program(
+    plans: Sequence[Plan], events: EventTable, progress: Progress | None = None
+) -> dict[str, pa.Table]:
+    """Run queries in the order of their graph; the matches of one may be events of the next."""
+    results: dict[str, pa.Table] = {}
+    steps = _Steps(progress, len(plans))
+    for plan in plans:
+        query = plan.query
+        stream = _stream(query, events)
+        matches = _run(plan, stream, steps)
+        table = result_table(query, matches, stream)
+        results[query.name] = table
+        if query.into is not None:
+            intervals = [(m.first.start, m.last.end, m.first.start_time, m.last.end_time) for m in matches]
+            events = events.with_composites(query.into, table, intervals)
+    return results
+
+
+def _stream(query: BoundQuery, events: EventTable) -> Stream:
+    """The stream that a query reads: the primitive events if it mentions any, and the composites it mentions."""
+    mentioned = {name for component in query.components for name in component.type_names}
+    composites = {t.name for t in query.schema.types.values() if t.composite}
+    reads_primitive = bool(mentioned - composites)
+    unread = composites - mentioned
+    rows: Iterable[int] = events.order
+    if not reads_primitive:
+        rows = [row for row in rows if events.types[row] in mentioned]
+    elif unread:
+        rows = [row for row in rows if events.types[row] not in unread]
+    found = [
+        Event(
+            row,
+            events.types[row],
+            events.starts[row],
+            events.ends[row],
+            events.start_times[row],
+            events.end_times[row],
+        )
+        for row in rows
+    ]
+    return Stream(found, Values(events.table))
+
+
+def _run(plan: Plan, stream: Stream, steps: _Steps) -> list[Match]:
+    """Find the matches, partition by partition where the plan says so."""
+    if not plan.partition_by:
+        matches = find_matches(plan.query, stream)
+        steps.add(len(stream.events), len(stream.events))
+        steps.next_query()
+        return matches
+    tests, start = plan.query.equivalences, first_key(plan.query.equivalences)
+    parts: dict[Any, list[Event]] = {}
+    for event in stream.events:
+        key = join(start, event, tests, stream)
+        if key is not None:
+            parts.setdefault(key, []).append(event)
+    matches = []
+    for events in parts.values():
+        matches += find_matches(plan.query, Stream(events, stream.values))
+        steps.add(len(events), len(stream.events))
+    steps.next_query()
+    return sorted(matches, key=lambda match: match.order(stream)) if len(parts) > 1 else matches
+
+
+class _Steps:
+    """Counts events over all queries and tells the caller now and then."""
+
+    def __init__(self, progress: Progress | None, queries: int) -> None:
+        self.progress = progress
+        self.queries = queries
+        self.done = 0
+        self.earlier = 0
+        self.told = 0
+
+    def add(self, events: int, total: int) -> None:
+        self.done += events
+        if self.progress and self.earlier + self.done - self.told >= max(1, total * self.queries // 500):
+            self.told = self.earlier + self.done
+            self.progress(self.told, max(total * self.queries, self.told))
+
+    def next_query(self) -> None:
+        self.earlier += self.done
+        self.done = 0

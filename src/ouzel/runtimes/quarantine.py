@@ -1,0 +1,73 @@
+"""Malformed events: an error that names row and column, or set aside, counted, and to be had."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from ouzel.errors import DataError, OuzelError
+
+POLICIES = ("error", "quarantine")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with one event; `table` is its type where there is one table per type."""
+
+    row: int
+    column: str
+    text: str
+    table: str = ""
+
+    def __str__(self) -> str:
+        """The message of a DataError."""
+        where = f" of '{self.table}'" if self.table else ""
+        return f"row {self.row}{where}, column '{self.column}': {self.text}"
+
+
+@dataclass
+class Report:
+    """What a run has to tell besides its matches.
+
+    Pass one to `match(report=…)`; after the call it holds the events set aside and what was done.
+    """
+
+    events: int = 0
+    matches: int = 0
+    seconds: float = 0.0
+    problems: list[Problem] = field(default_factory=list)
+    quarantined: Any = None
+    """The events set aside, of the kind that came in, with their row and what is wrong with them."""
+
+    @property
+    def quarantined_count(self) -> int:
+        """How many events were set aside."""
+        return len({(problem.table, problem.row) for problem in self.problems})
+
+
+def check_policy(on_bad: str) -> None:
+    """Refuse a policy that does not exist."""
+    if on_bad not in POLICIES:
+        raise OuzelError(f"on_bad='{on_bad}': required one of {', '.join(POLICIES)}")
+
+
+def refuse(problems: list[Problem]) -> None:
+    """Raise for malformed events."""
+    if problems:
+        first = min(problems, key=lambda problem: (problem.table, problem.row))
+        rows = len({(problem.table, problem.row) for problem in problems})
+        more = f" ({rows:,} malformed events in all)" if rows > 1 else ""
+        raise DataError(f"{first}{more}\n  hint: mend the data, or set such events aside with on_bad='quarantine'")
+
+
+def bad_table(table: pa.Table, problems: list[Problem]) -> pa.Table:
+    """The malformed rows of a table, with their row numbers and what is wrong."""
+    texts: dict[int, list[str]] = {}
+    for problem in problems:
+        texts.setdefault(problem.row, []).append(f"column '{problem.column}': {problem.text}")
+    rows = sorted(texts)
+    bad = table.take(pa.array(rows, pa.int64()))
+    bad = bad.append_column("row", pa.array(rows, pa.int64()))
+    return bad.append_column("problem", pa.array(["; ".join(texts[row]) for row in rows], pa.string()))
