@@ -28,12 +28,15 @@ class EquivalenceTest:
     pattern_types: frozenset[str]
     constant: Constant | None = None
     text: str = ""
+    _columns: dict[str, str | None] = field(default_factory=dict, compare=False, repr=False)
 
     def column(self, type_name: str) -> str | None:
         """The column that holds the attribute of events of a type, None if they do not have it."""
-        event_type = self.schema.event_type(type_name)
-        column = event_type.column(self.attribute) if event_type else None
-        return column.name if column else None
+        if type_name not in self._columns:
+            event_type = self.schema.event_type(type_name)
+            column = event_type.column(self.attribute) if event_type else None
+            self._columns[type_name] = column.name if column else None
+        return self._columns[type_name]
 
 
 def recognise(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 from ouzel.errors import Span
 from ouzel.logical.schema import EventType
@@ -47,7 +48,7 @@ class Component:
         """Whether the variable stands for a list of events."""
         return self.binds is Binds.GROUP or (self.binds is Binds.CLOSURE and not self.optional)
 
-    @property
+    @cached_property
     def type_names(self) -> frozenset[str]:
         """The types of event that the component binds."""
         return frozenset(event_type.name for event_type in self.types)

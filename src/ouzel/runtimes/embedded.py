@@ -79,7 +79,7 @@ def _run(plan: Plan, stream: Stream, steps: _Steps) -> list[Match]:
         matches += find_matches(plan.query, Stream(events, stream.values))
         steps.add(len(events), len(stream.events))
     steps.next_query()
-    return sorted(matches, key=lambda match: match.order(stream)) if len(parts) > 1 else matches
+    return sorted(matches, key=lambda match: match.order(stream, plan.query.components))
 
 
 class _Steps:

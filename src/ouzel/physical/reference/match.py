@@ -59,9 +59,16 @@ class Match:
             if event is not None
         )
 
-    def order(self, stream: Stream) -> tuple[Any, ...]:
-        """Results come by end, then start, then the places of their events."""
-        return self.last.end, self.first.start, self.places(stream)
+    def order(self, stream: Stream, components: Sequence[Component]) -> tuple[Any, ...]:
+        """Results come by end, then start, then the places of their events, then which component has which."""
+        bound = (self.bindings.get(component.variable) for component in components)
+        chains = [one if isinstance(one, tuple) else () if one is None else (one,) for one in bound]
+        return (
+            self.last.end,
+            self.first.start,
+            self.places(stream),
+            [[stream.places[event] for event in chain] for chain in chains],
+        )
 
     def places(self, stream: Stream) -> list[int]:
         """The places of its events in the stream, in order."""

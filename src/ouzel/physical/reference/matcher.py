@@ -25,16 +25,15 @@ def find_matches(query: BoundQuery, stream: Stream) -> list[Match]:
     kind = CombinationMatcher if has_conjunction_or_group(query.pattern) else RunMatcher
     found = remove_duplicates(list(kind(query, stream).matches()))
     found = [match for match in found if not is_refuted(match, query, stream)]
-    if query.non_overlap:
-        found = keep_apart(found, stream)
-    return sorted(found, key=lambda match: match.order(stream))
+    found.sort(key=lambda match: match.order(stream, query.components))
+    return keep_apart(found, stream) if query.non_overlap else found
 
 
 def keep_apart(matches: list[Match], stream: Stream) -> list[Match]:
     """NON_OVERLAP: in each partition, a match counts only if it starts after the last one kept has ended.
 
     Of matches that end together, the one that starts last is tried first, then the one with the fewest events,
-    then the one whose events come first.
+    then the one whose events come first.  The matches are in order already, which decides what is still equal.
     """
     by_end = sorted(matches, key=lambda match: (len(match.events), match.places(stream)))
     by_end.sort(key=lambda match: match.first.start, reverse=True)

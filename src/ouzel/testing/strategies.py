@@ -1,0 +1,169 @@
+"""Random queries and streams for Hypothesis: every operator, with ties, nulls and disorder.
+
+Engines are tested by comparing them with the reference matcher on these.  Needs the package hypothesis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as st
+
+TYPES = ("A", "B", "C")
+STRATEGIES = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
+QUANTIFIERS = ("+", "*", "{1}", "{2}", "{1,2}", "{0,2}", "{2,}")
+
+
+@st.composite
+def streams(draw: st.DrawFn, max_events: int = 9) -> list[dict[str, Any]]:
+    """A stream of up to `max_events` events with ties and nulls, in any order of arrival."""
+    values = st.one_of(st.none(), st.integers(-1, 4))
+    event = st.fixed_dictionaries(
+        {
+            "ts": st.integers(0, 9),
+            "type": st.sampled_from((*TYPES, "D")),
+            "k": st.sampled_from((1, 1, 1, 2, 2, None)),
+            "x": values,
+            "y": values,
+        }
+    )
+    events = draw(st.lists(event, min_size=1, max_size=max_events))
+    return [{"eid": f"e{number}", **one} for number, one in enumerate(events)]
+
+
+@dataclass
+class Component:
+    """A component as it is drawn: its text and what may be said of its variable."""
+
+    variable: str
+    text: str
+    kind: str  # one, closure, optional or negative
+
+
+@dataclass
+class RandomQuery:
+    """A query in parts, so that a test can change one of them and keep the rest."""
+
+    components: list[Component]
+    pattern: str
+    conditions: list[str] = field(default_factory=list)
+    strategy: str = "skip_till_any_match"
+    window: str = ""
+    output: str = ""
+
+    @property
+    def text(self) -> str:
+        """The query as one would write it."""
+        body = " AND ".join(self.conditions)
+        where = f"WHERE {self.strategy} {{ {body} }}"
+        returned = ", ".join(_returned(one) for one in self.components if one.kind != "negative")
+        parts = [f"PATTERN {self.pattern}", where, self.window, f"RETURN {returned}", self.output]
+        return "\n".join(part for part in parts if part)
+
+
+def _returned(component: Component) -> str:
+    index = "[]" if component.kind == "closure" else ""
+    return f"{component.variable}{index}.eid AS {component.variable}"
+
+
+@st.composite
+def queries(
+    draw: st.DrawFn,
+    *,
+    strategies: tuple[str, ...] = STRATEGIES,
+    closures: bool = True,
+    negation: bool = True,
+    alternatives: bool = True,
+    count_windows: bool = True,
+) -> RandomQuery:
+    """A query of sequences, closures, alternatives and negation, under one of the strategies."""
+    components = _components(draw, closures=closures, negation=negation)
+    query = RandomQuery(components, _pattern(draw, components, alternatives=alternatives))
+    query.strategy = draw(st.sampled_from(strategies))
+    if query.strategy == "partition_contiguity" or draw(st.booleans()):
+        query.conditions.append(draw(st.sampled_from(("[k]", "[k]", "[k, x]", "[k = 1]"))))
+    positive = [one for one in components if one.kind != "negative"]
+    count = draw(st.integers(0, 2))
+    query.conditions += [draw(conditions(positive)) for _ in range(count)]
+    for one in components:
+        if one.kind == "negative" and draw(st.booleans()):
+            other = draw(st.sampled_from([p for p in positive if p.kind == "one"] or [one]))
+            sign = draw(st.sampled_from(("=", "<", "!=")))
+            query.conditions.append(f"{one.variable}.x {sign} {other.variable}.y")
+    edge = components[0].kind == "negative" or components[-1].kind == "negative"
+    if edge or draw(st.booleans()):
+        query.window = draw(_windows(count_windows))
+    return query
+
+
+def _windows(count_windows: bool) -> st.SearchStrategy[str]:
+    time = st.builds("WITHIN {} {}".format, st.integers(1, 8), st.sampled_from(("", "INCLUSIVE")))
+    events = st.builds("WITHIN {} EVENTS {}".format, st.integers(1, 5), st.sampled_from(("", "INCLUSIVE")))
+    return st.one_of(time, events) if count_windows else time
+
+
+def _components(draw: st.DrawFn, *, closures: bool, negation: bool) -> list[Component]:
+    kinds = ["one", "one", "one"] + (["closure", "closure", "optional"] if closures else [])
+    count = draw(st.integers(1, 3))
+    components = [_component(draw, f"v{number}", draw(st.sampled_from(kinds))) for number in range(count)]
+    if negation and draw(st.booleans()):
+        place = draw(st.integers(0, count))
+        components.insert(place, _component(draw, "n", "negative"))
+    return components
+
+
+def _component(draw: st.DrawFn, variable: str, kind: str) -> Component:
+    types = draw(st.sampled_from((*TYPES, *TYPES, "ANY(A, B)", "ANY(B, C)")))
+    match kind:
+        case "negative":
+            return Component(variable, f"!({types} {variable})", kind)
+        case "optional":
+            return Component(variable, f"{types}? {variable}", kind)
+        case "closure":
+            return Component(variable, f"{types}{draw(st.sampled_from(QUANTIFIERS))} {variable}[]", kind)
+    return Component(variable, f"{types} {variable}", kind)
+
+
+def _pattern(draw: st.DrawFn, components: list[Component], *, alternatives: bool) -> str:
+    """A sequence; two positive neighbours may become alternatives of one place."""
+    texts = [one.text for one in components]
+    pairs = [
+        place
+        for place in range(len(components) - 1)
+        if components[place].kind == components[place + 1].kind == "one"
+    ]
+    if alternatives and pairs and draw(st.booleans()):
+        place = draw(st.sampled_from(pairs))
+        texts[place : place + 2] = [f"({texts[place]} | {texts[place + 1]})"]
+    return f"SEQ({', '.join(texts)})"
+
+
+@st.composite
+def conditions(draw: st.DrawFn, components: list[Component]) -> str:
+    """A condition over the variables of a pattern."""
+    first, second = draw(st.sampled_from(components)), draw(st.sampled_from(components))
+    sign = draw(st.sampled_from(("=", "!=", "<", ">=")))
+    number = draw(st.integers(-1, 4))
+    left, right = draw(_references(first)), draw(_references(second))
+    own = f"{left} {sign} {number}"
+    forms = [own, f"{left} {sign} {right}", f"NOT {own}", f"({own} OR {right} {sign} {number})"]
+    forms += [f"{left} + {right} {sign} {number}", f"({left} IS NULL OR {own})"]
+    if first.kind == "closure":
+        v = first.variable
+        forms += [
+            f"{v}[i].x {sign} {v}[i-1].x",
+            f"{v}[i].x {sign} sum({v}[..i-1].x)",
+            f"{v}[i].x {sign} {v}[1].x",
+            f"sum({v}[].x) {sign} {number}",
+            f"{v}.LEN {sign} {number}",
+            f"count({v}[..i-1].y) {sign} {number}",
+        ]
+    return draw(st.sampled_from(forms))
+
+
+def _references(component: Component) -> st.SearchStrategy[str]:
+    v = component.variable
+    if component.kind == "closure":
+        return st.sampled_from((f"{v}.x", f"{v}[i].y", f"{v}[1].x", f"{v}[{v}.LEN].y", f"max({v}[].x)"))
+    return st.sampled_from((f"{v}.x", f"{v}.y"))
