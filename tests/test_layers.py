@@ -1,0 +1,72 @@
+"""Each stage imports only the stages above it; heavy or optional packages only where they belong."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "ouzel"
+
+# In the order of the data flow; what stands in one line may import each other.
+STAGES = [
+    {"errors"},
+    {"language"},
+    {"logical"},
+    {"optimizer"},
+    {"physical"},
+    {"runtimes"},
+    {"compile", "explain"},
+    {"api"},
+    {""},  # ouzel itself, which only re-exports
+    {"testing"},
+    {"cli"},
+]
+LEVEL = {name: level for level, names in enumerate(STAGES) for name in names}
+
+# Who may import what is optional.  The core install has none of these.
+OPTIONAL = {"pandas": (), "polars": (), "pyspark": (), "numba": (), "hypothesis": ("testing/strategies.py",)}
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def stage(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def imports(path: Path) -> list[str]:
+    found: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: imports name the package in full"
+            found.append(node.module)
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_stage_imports_only_the_stages_above_it(path: Path) -> None:
+    own = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    own = "" if own == "__init__" else own
+    assert own in LEVEL, f"{own} has no place in the order of stages"
+    for name in imports(path):
+        if name.split(".")[0] == "ouzel":
+            assert LEVEL[stage(name)] <= LEVEL[own], f"{own} imports {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_optional_packages_are_imported_only_where_they_belong(path: Path) -> None:
+    for name in imports(path):
+        package = name.split(".")[0]
+        allowed = OPTIONAL.get(package)
+        assert allowed is None or str(path.relative_to(PACKAGE)) in allowed, f"{path} imports {package}"
+
+
+def test_files_stay_short() -> None:
+    long = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
+    assert {name: lines for name, lines in long.items() if lines > 500} == {}
