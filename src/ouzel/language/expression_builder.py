@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -25,6 +26,7 @@ _INDICES = {
     "..i-1": tree.Index.SO_FAR,
 }
 _MAX_INT = 2**63 - 1
+_MAX_CHAIN = 20
 
 
 def span_of(node: Token | Meta | Any) -> Span:
@@ -65,12 +67,19 @@ class ExpressionBuilder(Transformer[Token, Any]):
         return tree.Call("not", (parts[1],), span_of(meta))
 
     def comparison(self, meta: Meta, parts: list[Any]) -> tree.Expression:
-        # a = b = c is a = b AND b = c (ZStream's Query 2)
-        pairs = [
-            tree.Call(_operator(parts[k]), (parts[k - 1], parts[k + 1]), _span(parts[k - 1], parts[k + 1]))
-            for k in range(1, len(parts), 2)
+        operands, signs = parts[::2], [_operator(sign) for sign in parts[1::2]]
+        if len(operands) > _MAX_CHAIN:
+            self.fail(
+                f"a chain of {len(signs)} comparisons", span_of(meta), required=f"at most {_MAX_CHAIN - 1} in a row"
+            )
+        pairs = [(k, k + 1, sign) for k, sign in enumerate(signs)]
+        if set(signs) == {"="}:
+            # a = b = c says that all are equal, also a and c where b is negative (ZStream's Query 2)
+            pairs = [(j, k, "=") for j in range(len(operands)) for k in range(j + 1, len(operands))]
+        calls = [
+            tree.Call(sign, (operands[j], operands[k]), _span(operands[j], operands[k])) for j, k, sign in pairs
         ]
-        return joined("and", pairs)
+        return joined("and", calls)
 
     def like(self, meta: Meta, parts: list[Any]) -> tree.Expression:
         return _maybe_not("like", parts, span_of(meta))
@@ -124,7 +133,7 @@ class ExpressionBuilder(Transformer[Token, Any]):
         return tree.Call(unquote(str(parts[0])).lower(), tuple(parts[1:]), span_of(meta))
 
     def parenthesised(self, meta: Meta, parts: list[Any]) -> tree.Expression:
-        return parts[0]  # type: ignore[no-any-return]
+        return replace(parts[0], span=span_of(meta))  # type: ignore[no-any-return]
 
     def case(self, meta: Meta, parts: list[Any]) -> tree.Expression:
         # flattened to case(condition, value, …, otherwise)
