@@ -70,7 +70,9 @@ class ExpressionBuilder(Transformer[Token, Any]):
         operands, signs = parts[::2], [_operator(sign) for sign in parts[1::2]]
         if len(operands) > _MAX_CHAIN:
             self.fail(
-                f"a chain of {len(signs)} comparisons", span_of(meta), required=f"at most {_MAX_CHAIN - 1} in a row"
+                f"a chain of {len(signs)} comparisons",
+                span_of(meta),
+                required=f"at most {_MAX_CHAIN - 1} in a row",
             )
         pairs = [(k, k + 1, sign) for k, sign in enumerate(signs)]
         if set(signs) == {"="}:

@@ -1,165 +1,331 @@
-"""What Lark says about text it cannot read, in words that help the author of the query."""
+"""What Lark says about text it cannot read, in words that help the author of the query.
+
+What was required comes from the terminals that the parser would have taken; the hint from a list of common slips.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from difflib import get_close_matches
 
-from lark import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark import UnexpectedInput
 
 from ouzel.errors import QueryError, Span, did_you_mean
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 _STRATEGIES = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
-_CLAUSES = ("WHERE", "WITHIN", "RETURN", "OUTPUT", "INTO", "PATTERN", "EVENT", "QUERY", "AS")
+_CLAUSES = ("PATTERN", "WHERE", "WITHIN", "RETURN", "OUTPUT")
+# Keywords in the order in which a message names them.
+_KEYWORDS: tuple[str, ...] = ("NOT", "LIKE", "IN", "BETWEEN", "IS", "AND", "OR", "WHEN", "THEN", "ELSE", "END")
+_KEYWORDS += ("NULL", "ALL", "NON_OVERLAP", "AS", "INTO", "EVENTS", "INCLUSIVE", "QUERY", "PATTERN", "EVENT")
+_KEYWORDS += ("WHERE", "WITHIN", "RETURN", "OUTPUT")
+
+# ---- what was required -----------------------------------------------------------------------------------
 
 # How each terminal is called in a message; what is not here goes by its own name.
-_WORDS = {
-    "TYPE": "an event type",
-    "NAME": "a name",
-    "ATTRIBUTE": "an attribute name",
-    "INDEX": "an index such as 1, i, i-1",
-    "INT": "a whole number",
-    "NUMBER": "a number",
-    "PERCENT": "a percentage",
-    "DURATION": "a length of time",
-    "STRING": "a string",
-    "PARAMETER": "a parameter $x",
-    "STRATEGY": "a strategy",
-    "COMPARISON": "a comparison (= != < <= > >=)",
-    "NEGATE": "'!'",
-    "SUPERSCRIPT": "a closure count",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "LBRACE": "'{'",
-    "RBRACE": "'}'",
-    "COMMA": "','",
-    "DOT": "'.'",
-    "SEMICOLON": "';'",
-    "VBAR": "'|'",
-    "AMPERSAND": "'&'",
-    "CIRCUMFLEX": "'^n'",
-    "QMARK": "'?'",
-    "PLUS": "'+'",
-    "MINUS": "'-'",
-    "TIMES": "'*'",
-    "DIVIDE": "'/'",
-    "MODULO": "'%'",
-    "$END": "the end of the text",
+_WORDS = {"LPAR": "'('", "RPAR": "')'", "LSQB": "'['", "RSQB": "']'", "LBRACE": "'{'", "RBRACE": "'}'"}
+_WORDS |= {"TYPE": "an event type", "NAME": "a name", "ATTRIBUTE": "an attribute name", "INT": "a whole number"}
+_WORDS |= {"INDEX": "an index such as 1, i, i-1", "COMPARISON": "a comparison", "PARAMETER": "a parameter $x"}
+_CONSTANTS = {"INT", "NUMBER", "PERCENT", "DURATION", "STRING", "TRUE", "FALSE", "NULL"}
+_CONSTANTS |= {"PARAMETER", "PARAMETER_PERCENT"}
+_OPERANDS = _CONSTANTS | {"CASE", "NAME", "LPAR", "MINUS", "PLUS", "LSQB", "NOT"}
+_OPERATORS = {"PLUS", "MINUS", "TIMES", "DIVIDE", "MODULO", "COMPARISON", "LIKE", "IN", "BETWEEN", "IS"}
+_OPERATORS |= {"AND", "OR", "NOT", "LPAR", "DOT", "LSQB"}
+_CLOSURES = {"PLUS", "TIMES", "QMARK", "LBRACE", "CIRCUMFLEX", "SUPERSCRIPT"}
+_AMOUNTS = {"NUMBER", "INT", "PARAMETER"}
+_COMPONENT = "a component such as A a, !(B b) or ANY(B, C) d"
+_COMPONENTS = {"TYPE", "ANY", "SEQ", "LPAR", "NEGATE"}
+_ENDS = {"QUERY", "PATTERN", "EVENT", "$END"}
+# Where several terminals mean one thing, its name says more than theirs: if all of the first set could stand
+# there, the words stand for the second.
+_GROUPS = (
+    ({"TYPE", "SEQ"}, _COMPONENTS, _COMPONENT),
+    ({"CASE", "STRATEGY"}, {*_OPERANDS, "STRATEGY"}, "a predicate, [attribute] or a strategy"),
+    ({"CASE", "STRING"}, _OPERANDS, "an expression"),
+    ({"STRING"}, _CONSTANTS, "a constant or a parameter $x"),
+    ({"TIMES", "DIVIDE"}, _OPERATORS, "an operator"),
+    ({"VBAR", "NAME"}, {"NAME"}, "a variable"),
+    ({"TIMES", "QMARK"}, _CLOSURES, "a closure"),
+    ({"AMPERSAND", "VBAR"}, {"AMPERSAND", "VBAR", "SEMICOLON", "LSQB"}, "an operator (; & |)"),
+    ({"EVENTS", "NAME"}, {"NAME"}, "a unit of time"),
+    ({"NUMBER", "$END"}, _AMOUNTS, ""),
+    ({"NUMBER"}, _AMOUNTS, "a number or a parameter $x"),
+    ({"$END", "SEMICOLON"}, {"SEMICOLON"}, ""),
+    ({"WHERE"}, {"WHERE", "WITHIN", "RETURN", "OUTPUT"}, "a clause such as WHERE"),
+)
+
+
+def _required(names: frozenset[str]) -> str | None:
+    """Name what could have stood there."""
+    if names == _ENDS:
+        return "a query: PATTERN or EVENT, then a pattern"
+    words = ["','"] if "COMMA" in names else []
+    for present, replaced, meaning in _GROUPS:
+        if names >= present:
+            names -= replaced
+            words += [meaning] if meaning else []
+    end = ["the end of the query"] if "$END" in names else []
+    names -= _ENDS | {"COMMA"} if end else {"COMMA"}
+    words += sorted(_WORDS.get(name, name) for name in names if name not in _KEYWORDS)
+    words += [keyword for keyword in _KEYWORDS if keyword in names] + end
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:]))) or None
+
+
+# ---- hints -----------------------------------------------------------------------------------------------
+
+_SEQUENCE = "a sequence is written SEQ(A a, B b) or A; B"
+_BOTH = "both, in any order, are written A & B"
+_EITHER = "either of them is written A | B"
+_ONE_CLOSURE = "a component has one closure"
+_CLOSURE = "a closure stands behind the type, and its variable has empty brackets: A+ a[]"
+_BACKTICKS = "a name with other characters than letters, digits and _ stands in backticks: `my name`"
+_QUOTE = "a quote inside a string is written twice: 'it''s'"
+_EXAMPLE = "for example: PATTERN SEQ(Shelf a, Exit b) WHERE [tag_id] WITHIN 12 hours"
+_PARTITION = "an equivalence test partitions the stream: WHERE [attribute]"
+_GOES_ON = "behind ';' the pattern goes on: leave the ';' out"
+_STRATEGY = rf"\b(?:{'|'.join(_STRATEGIES)})"
+
+# Signs of other languages: where one character of them is wrong, they are wrong as a whole.
+_FOREIGN_SIGNS = ("===", "!==", "&&", "||", "->", "=>", "=<", "=!", ":=", "**", "//", "++")
+
+# By clause: what stands before the error, what stands there, and what to do.  Where the first has a group, the
+# error is that word: the parser took it for a name and stumbled behind it.
+_SLIPS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "": (
+        ("", "#|//", "a comment is written -- … or /* … */"),
+        (r"\bquery\s+(?:pattern|event)", ".*", "a name stands behind QUERY: QUERY name PATTERN …"),
+        (r"\bquery", r"\W.*", _BACKTICKS),
+        (r"\bwithin\s+\S+\s+event", ".*", "a number of events is written WITHIN 100 EVENTS"),
+        (r";\s*(?:pattern|event|where|within|return|output)\s+\S+", ".+", _GOES_ON),
+        ("", "group|partition", _PARTITION),
+        (r"\b(group|partition)", "by", _PARTITION),
+        ("", "having|define", "conditions on closures stand in WHERE, too: WHERE count(a[]) > 3"),
+        ("", "order|limit", "matches come in the order of time; sort or cut the result instead"),
+        (r"\bcount\s*\(", r"\*", "count(a[]) counts the events of the closure a"),
+    ),
+    "PATTERN": (
+        (r"\b(followed)", "by", _SEQUENCE),
+        (r"\b(and)", r"\w.*|\(", _BOTH),
+        (r"\b(or)", r"\w.*|\(", _EITHER),
+        (r"\bnot", r"\(", "a negative component is written !(B b)"),
+        (r"\bany\s*\([^()]*", r"\w.*", "the variable stands behind the parenthesis: ANY(A, B) a"),
+        (r"\bany", "[^(]*", "write ANY(A, B) a"),
+        (r"\bseq", "[^(]*", "write SEQ(A a, B b)"),
+        (r"\{", ",", "write {0,m} for at most m"),
+        (r"", r"\+\+|\*\*", _ONE_CLOSURE),
+        (r"[+*?}]", "[+*?{^]", _ONE_CLOSURE),
+        (r"[\w\])]", "[+*?{^]", _CLOSURE),
+        (r"[+*?}]", r"\[", _CLOSURE),
+        (r"\[", ".+", _CLOSURE),
+        (r"[\w\])+*?}]", ",|->|=>", _SEQUENCE),
+        ("", "&&", _BOTH),
+        ("", r"\|\|", _EITHER),
+        ("", r"\.", "attributes stand in WHERE and RETURN"),
+        ("", r"['\"‘“].*", _BACKTICKS),
+        ("", "into", "INTO belongs to RETURN: RETURN a.x AS x INTO T"),
+    ),
+    "WHERE": (
+        (r"\bwhere", r"\{", "name a strategy before the braces, or leave them out"),
+        (rf"{_STRATEGY}\s*\(", r"\)", "leave the parentheses out, which means all variables"),
+        (rf"{_STRATEGY}(?:\s*\([^()]*\))?", ".+", "the predicates of a strategy stand in braces"),
+        (r"\bnot|!", "=", "inequality is written !="),
+        (r"\bin", ".+", "a list is written IN (1, 2, 3), a parameter IN $xs"),
+        (r"\bis(?:\s+not)?", ".+", "IS tests for null; anything else is compared with = or !="),
+        (r"\bbetween\b[^,]*", ",", "write BETWEEN 1 AND 2"),
+        (r"\[[^\[\]]*", r"\.", "an equivalence test names the attribute alone: [x]"),
+        (r"\.\w+", r"\.", "an attribute has no attributes of its own"),
+        ("", "&&?", "write AND"),
+        ("", r"\|\|?", "write OR"),
+        ("", "===|:=", "equality is written ="),
+        ("", "!==|=!", "inequality is written !="),
+        ("", "=<", "write <="),
+        ("", "=>", "write >="),
+        ("", "->", "an attribute is written a.x"),
+        ("", r"\*\*", "there is no operator for powers: multiply"),
+        ("", r"[:?$@]", "a parameter is written $name"),
+    ),
+    "WITHIN": (
+        (r"\bwithin", ".*", "for example WITHIN 12 hours or WITHIN 100 EVENTS"),
+        ("", ",", "the parts of a length follow each other: 1 hour 30 minutes"),
+    ),
+    "RETURN": (
+        (r"\breturn", r"\*", "without RETURN, a match has its start, its end and every variable"),
+        (r"\.", r"\*", "a whole event is returned by its variable: RETURN a"),
+        (r"\breturn\s+into", ".*", "say what to return before INTO: RETURN a.x AS x INTO T"),
+        (r"\bas", ".+", _BACKTICKS),
+    ),
 }
-# Operators and literals crowd a message without helping it: an operand or an operator says it all.
-_OPERANDS = frozenset(
-    ("INT", "NUMBER", "PERCENT", "DURATION", "STRING", "PARAMETER", "PARAMETER_PERCENT", "TRUE", "FALSE")
-    + ("NULL", "CASE", "NAME", "LPAR", "MINUS", "PLUS")
-)
-_OPERATORS = frozenset(
-    ("PLUS", "MINUS", "TIMES", "DIVIDE", "MODULO", "COMPARISON", "LIKE", "IN", "BETWEEN", "IS", "AND")
-    + ("OR", "NOT")
-)
-_QUANTIFIERS = frozenset(("PLUS", "TIMES", "QMARK", "LBRACE", "CIRCUMFLEX", "SUPERSCRIPT"))
 
 
-# Where nothing fits, Lark's lexer tries every terminal; these would swallow half a line.
-_GREEDY = frozenset(("INDEX", "ATTRIBUTE"))
+@dataclass(frozen=True)
+class _Place:
+    """Where the text ceases to be a query: what stands there, what could, and what is open.
+
+    `clauses` are the clauses that have begun, each with the end of its keyword; `brackets` those not closed yet.
+    """
+
+    source: str
+    span: Span
+    names: frozenset[str]
+    clauses: tuple[tuple[str, int], ...]
+    brackets: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        return self.source[self.span.start : self.span.end]
+
+    @property
+    def before(self) -> str:
+        """The text before it, as far back as a slip may reach."""
+        clause = self.clauses[-1][1] if self.clauses else 0
+        return self.source[max(clause - 20, self.span.start - 200, 0) : self.span.start].rstrip()
+
+    def last(self, word: str) -> Span:
+        """The span of a word that ends the text before."""
+        end = len(self.source[: self.span.start].rstrip())
+        return Span(end - len(word), end)
+
+    def error(self, message: str, span: Span, required: str | None, hint: str | None = None) -> QueryError:
+        return QueryError(message, self.source, span, required=required, hint=hint)
 
 
 def describe(source: str, error: UnexpectedInput) -> QueryError:
     """Turn a parser error into a QueryError with place, requirement and hint."""
-    if isinstance(error, UnexpectedToken) and error.token.type != "$END":
-        token = error.token
-        if token.type in _GREEDY:
-            return _unreadable(source, token.start_pos or 0, error.accepts or error.expected)
-        span = Span(token.start_pos or 0, token.end_pos or 0)
-        return QueryError(
-            f"unexpected '{_shortened(str(token))}'",
-            source,
-            span,
-            required=_required(error.accepts or error.expected),
-            hint=_hint(source, span, str(token), error.accepts or error.expected),
-        )
-    if isinstance(error, UnexpectedCharacters):
-        at = error.pos_in_stream or 0
-        return _unreadable(source, at, error.allowed or set())
-    expected = error.accepts or error.expected if isinstance(error, UnexpectedToken) else ()
-    if isinstance(error, UnexpectedEOF):
-        expected = error.expected
-    end = len(source.rstrip())
-    return QueryError("the query ends too early", source, Span(end, end), required=_required(expected or ()))
+    place = _place(source, error)
+    return _unclosed(place) or _unknown_strategy(place) or _wrong_clause(place) or _unexpected(place)
 
 
-def _unreadable(source: str, at: int, allowed: Iterable[str]) -> QueryError:
-    """A character that begins no word: an unclosed string or comment, or simply a foreign sign."""
-    rest = source[at:]
-    if rest[0] in "'\"‘“":
-        closing = {"‘": "’", "“": "”"}.get(rest[0], rest[0])
-        return QueryError(
-            "a string without an end",
-            source,
-            Span(at, len(source)),
-            required=f"a closing {closing}",
-            hint="a quote inside a string is written twice: 'it''s'" if rest[0] == "'" else None,
-        )
-    if rest.startswith("/*"):
-        return QueryError("a comment without an end", source, Span(at, at + 2), required="a closing */")
-    identifier = re.match(r"[^\W\d]\w*", rest)
-    length = identifier.end() if identifier else 1
-    word = "->" if rest.startswith("->") else rest[:length]
-    span = Span(at, at + length)
-    return QueryError(
-        f"unexpected '{_shortened(rest[:length])}'",
-        source,
-        span,
-        required=_required(allowed),
-        hint=_hint(source, span, word, allowed),
-    )
+_TOKENS = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|‘[^’]*’|“[^”]*”|`[^`\n]+`|--[^\n]*|/\*(?:.|\n)*?\*/"
+    r"|(?P<bracket>[()\[\]{}])|(?P<word>[$.]?[^\W\d]\w*)"
+)
 
 
-def _required(terminals: Iterable[str]) -> str | None:
-    """Name what could have stood there, the many kinds of operand and operator as one word each."""
-    names = {terminal.lstrip("_") for terminal in terminals}
-    words: set[str] = set()
-    if {"STRING", "CASE"} <= names:
-        words.add("an expression")
-        names -= _OPERANDS
-        if "LSQB" in names:
-            words.add("'[' for an equivalence test")
-        names -= {"LSQB", "NOT"}
-    if {"TIMES", "DIVIDE"} <= names:
-        words.add("an operator")
-        names -= _OPERATORS
-    if names >= _QUANTIFIERS:
-        words.add("a closure (+ * ? {n,m} ^n)")
-        names -= _QUANTIFIERS
-    words |= {_WORDS.get(name, name) for name in names if name not in ("WHITESPACE", "COMMENT")}
-    return _one_of(sorted(words, key=lambda word: (word.isupper(), word)))
+def _place(source: str, error: UnexpectedInput) -> _Place:
+    token = getattr(error, "token", None)
+    if token is not None and token.type == "$END":
+        start = end = len(source.rstrip())
+    else:
+        start = getattr(error, "pos_in_stream", 0)
+        end = token.end_pos if token is not None else start + 1
+    # Where nothing fits, Lark's lexer tries every terminal; INDEX would swallow half a line.
+    if token is not None and token.type in ("INDEX", "ATTRIBUTE"):
+        end = start + max(1, len(re.split(r"\W", source[start : start + 100])[0]))
+    for sign in _FOREIGN_SIGNS if start < end else ():
+        found = source.find(sign, max(0, start - len(sign) + 1), start + len(sign))
+        if found >= 0:
+            start, end = found, found + len(sign)
+            break
+    clauses: list[tuple[str, int]] = []
+    brackets: list[int] = []
+    for one in _TOKENS.finditer(source, 0, start):
+        word = (one["word"] or "").upper().replace("EVENT", "PATTERN")
+        if word in _CLAUSES and not brackets:
+            clauses.append((word, one.end()))
+        elif one["bracket"] in ("(", "[", "{"):
+            brackets.append(one.start())
+        elif one["bracket"] and brackets:
+            brackets.pop()
+    could = getattr(error, "accepts", None) or getattr(error, "expected", None) or ()
+    names = frozenset(name.lstrip("_") for name in could)
+    return _Place(source, Span(start, end), names, tuple(clauses), tuple(brackets))
 
 
-def _one_of(words: list[str]) -> str | None:
-    if not words:
+def _unclosed(place: _Place) -> QueryError | None:
+    """A string, a name in backticks or a comment that goes on to the end."""
+    source, start = place.source, place.span.start
+    comment = source.find("/*", max(0, start - 1), start + 2)
+    if comment >= 0:
+        return place.error("a comment without an end", Span(comment, comment + 2), "a closing */")
+    quote = source[start : start + 1]
+    if not quote or quote not in "'\"‘“`" or _TOKENS.match(source, start):
         return None
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+    kind, closing = ("name" if quote == "`" else "string"), {"‘": "’", "“": "”"}.get(quote, quote)
+    hint = _QUOTE if quote == "'" else None
+    return place.error(f"a {kind} without an end", Span(start, len(source)), f"a closing {closing}", hint)
 
 
-def _hint(source: str, span: Span, word: str, expected: Iterable[str]) -> str | None:
-    """Guess at the common slips: a misspelt keyword or strategy, a missing comma, other languages' signs."""
-    names = {terminal.lstrip("_") for terminal in expected}
-    before = source[: span.start].rstrip()
-    if word == "{":
-        name = before.split("(")[0].split()[-1] if before.split("(")[0].split() else ""
-        return did_you_mean(name, _STRATEGIES) or f"the strategies are {', '.join(_STRATEGIES)}"
-    if word in ("->", "=>", "-") and "SEMICOLON" in names:
-        return "a sequence is written SEQ(A a, B b) or A; B"
-    if {"COMMA", "RPAR"} <= names and word.isidentifier() and word.upper() not in _CLAUSES:
-        return "separate components with a comma"
-    if word.isidentifier():
-        candidates = [clause for clause in _CLAUSES if clause in names]
-        return did_you_mean(word, candidates)
-    return None
+def _unknown_strategy(place: _Place) -> QueryError | None:
+    """`WHERE name { … }` or `WHERE name(a, b[]) { … }`, with a name that is no strategy."""
+    clause, begin = place.clauses[-1] if place.clauses else ("", 0)
+    head = re.match(r"\s*([^\W\d][\w\s-]*?)\s*(\([^(){}]*\)\s*)?\{", place.source[begin : begin + 200])
+    if clause != "WHERE" or head is None or place.span.start >= begin + head.end():
+        return None
+    if head[1].lower() in _STRATEGIES:
+        return None
+    span = Span(begin + head.start(1), begin + head.end(1))
+    hint = did_you_mean(re.sub(r"[\s-]+", "_", head[1]), _STRATEGIES)
+    return place.error(f"unknown strategy {_shown(head[1])}", span, f"one of {', '.join(_STRATEGIES)}", hint)
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= 30 else text[:30] + "…"
+def _wrong_clause(place: _Place) -> QueryError | None:
+    """A clause that comes too late or twice, or whose keyword is misspelt and was taken for a name."""
+    clauses = [clause for clause, _end in place.clauses]
+    word, span = place.text.upper(), place.span
+    name = re.search(r"[^\W\d]\w*$", place.before)
+    if name is not None and "$END" in place.names:
+        last = place.last(name[0])
+        meant = get_close_matches(name[0].upper(), _CLAUSES[1:], n=1, cutoff=0.75)
+        if place.clauses[-1:] == ((name[0].upper(), last.end),):
+            word, span = clauses.pop(), last
+            if clauses and _CLAUSES.index(word) > _CLAUSES.index(clauses[-1]):
+                required = _COMPONENT if clauses[-1] == "PATTERN" else "an expression"
+                sign = re.findall(r"\w+|\S", place.source[: last.start].rstrip()[-30:])[-1]
+                return place.error(f"unexpected '{name[0]}'", last, required, f"leave out the '{sign}' before it")
+        elif meant and clauses[-1:] in (["PATTERN"], ["WITHIN"]):
+            required = f"one of {', '.join(_CLAUSES[1:])}"
+            return place.error(f"unknown clause '{name[0]}'", last, required, f"did you mean '{meant[0]}'?")
+    late = word in _CLAUSES[1:] and clauses and _CLAUSES.index(word) <= _CLAUSES.index(clauses[-1])
+    if not late or place.brackets:
+        return None
+    second = word == clauses[-1]
+    required = f"each of {', '.join(_CLAUSES)} once and in this order"
+    hint = None if second else f"move {word} before {clauses[-1]}"
+    return place.error(f"a second {word}" if second else f"{word} behind {clauses[-1]}", span, required, hint)
+
+
+def _unexpected(place: _Place) -> QueryError:
+    """Anything else that does not belong there."""
+    clause = place.clauses[-1][0] if place.clauses else ""
+    span, hint = place.span, _general_hint(place, clause)
+    for key in ("WHERE" if clause == "RETURN" else "", clause, ""):
+        for before, at, slip in reversed(_SLIPS.get(key, ())):
+            found = re.search(f"(?:{before})$", place.before, re.IGNORECASE)
+            if found and re.fullmatch(at, place.text, re.IGNORECASE | re.DOTALL):
+                hint, span = slip, place.last(found[1]) if found.re.groups else place.span
+    text = place.source[span.start : span.end]
+    message = f"unexpected {_shown(text)}" if text else "the query ends too early"
+    return place.error(message, span, _required(place.names), hint)
+
+
+def _general_hint(place: _Place, clause: str) -> str | None:
+    text, names = place.text, place.names
+    if len(text) == 1 and not text.isprintable():
+        return "delete this character, which cannot be seen"
+    if place.brackets and names & {"RPAR", "RSQB", "RBRACE"} and (not text or text.upper() in _CLAUSES):
+        opened = QueryError("", place.source, Span(place.brackets[-1], place.brackets[-1]))
+        return f"'{place.source[place.brackets[-1]]}' in line {opened.line}, column {opened.column} is not closed"
+    if text in (")", "]", "}") and not place.brackets:
+        return f"nothing is open that '{text}' could close"
+    if text.isidentifier() and place.source[: place.span.start].endswith(("'", '"', "’", "”")):
+        return _QUOTE
+    if not text.isidentifier() and text not in (",", ";"):
+        return None
+    meant = did_you_mean(text, [word for word in _KEYWORDS if word in names]) if len(text) > 2 else None
+    if meant:
+        return meant
+    if names == _ENDS and not clause:
+        return _EXAMPLE
+    if clause == "PATTERN" and "VBAR" in names:
+        return f"components are separated by '{',' if place.brackets else ';'}'"
+    if clause == "RETURN" and "COMMA" in names:
+        return "columns are separated by ','; a column's name stands behind AS"
+    return "predicates are joined with AND" if clause == "WHERE" and names & {"AND", "$END"} else None
+
+
+def _shown(text: str) -> str:
+    if len(text) == 1 and not text.isprintable():
+        return f"U+{ord(text):04X}"
+    text = " ".join(text[:100].split())
+    text = text if len(text) <= 30 else f"{text[:30]}…"
+    return text if text.startswith(("'", '"', "‘", "“")) else f"'{text}'"

@@ -63,9 +63,9 @@ def _stream(query: BoundQuery, events: EventTable) -> Stream:
 
 def _run(plan: Plan, stream: Stream, steps: _Steps) -> list[Match]:
     """Find the matches, partition by partition where the plan says so."""
+    total = len(stream.events)
     if not plan.partition_by:
-        matches = find_matches(plan.query, stream)
-        steps.add(len(stream.events), len(stream.events))
+        matches = find_matches(plan.query, stream, lambda events: steps.add(events, total))
         steps.next_query()
         return matches
     tests, start = plan.query.equivalences, first_key(plan.query.equivalences)
@@ -77,7 +77,7 @@ def _run(plan: Plan, stream: Stream, steps: _Steps) -> list[Match]:
     matches = []
     for events in parts.values():
         matches += find_matches(plan.query, Stream(events, stream.values))
-        steps.add(len(events), len(stream.events))
+        steps.add(len(events), total)
     steps.next_query()
     return sorted(matches, key=lambda match: match.order(stream, plan.query.components))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from ouzel.logical.schema import (
     table_columns,
     time_column,
 )
-from ouzel.logical.values import Kind, from_arrow
+from ouzel.logical.values import Kind, finer, from_arrow
 from ouzel.physical.reference.events import python_values
 from ouzel.runtimes.event_table import EventTable, primitive_events
 from ouzel.runtimes.kinds import Restore, is_rows, is_tables_by_type, to_arrow
@@ -81,6 +82,7 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
     if not events:
         raise SchemaError("events: required at least one table; got an empty dict")
     sources = [_source(table, str(name)) for name, table in events.items()]
+    _share_time_unit(sources, reading)
     times = [_time(source.table, reading, source.name) for source in sources]
     for source, time in zip(sources, times, strict=True):
         if (time.type, time.tick) != (times[0].type, times[0].tick):
@@ -105,6 +107,19 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
     types = [source.name for source, good in zip(sources, goods, strict=True) for _ in range(good.num_rows)]
     ticks = [tick for good in goods for tick in _ticks(good, times[0])]
     return primitive_events(joined, schema, types, ticks, _tie_breakers(reading)), sources[0].restore
+
+
+def _share_time_unit(sources: list[_Source], reading: Reading) -> None:
+    """Bring timestamps of several tables to the finest of their units."""
+    times = [_time(source.table, reading, source.name).type for source in sources]
+    units = {value_type.unit for value_type in times if value_type.kind is Kind.TIMESTAMP and value_type.unit}
+    if len(units) > 1 and "d" not in units:
+        finest = reduce(finer, units)
+        for source, value_type in zip(sources, times, strict=True):
+            if value_type.kind is Kind.TIMESTAMP:
+                index = source.table.column_names.index(reading.time)
+                cast = source.table.column(index).cast(pa.timestamp(finest, value_type.zone))
+                source.table = source.table.set_column(index, reading.time, cast)
 
 
 def _source(events: Any, name: str) -> _Source:
@@ -211,13 +226,12 @@ def _declared_values(source: _Source, schema: Schema, type_column: str | None, r
 
 
 def _check_times(source: _Source, time: TimeColumn, reading: Reading) -> None:
+    malformed = {(problem.row, problem.column) for problem in source.problems}
     for name in dict.fromkeys((time.name, *reading.order)):
-        column = source.table.column(name)
-        if column.null_count:
-            role = "time" if name == time.name else "value to order by"
-            for row in _rows_where(pc.is_null(column)):
-                if not any(problem.row == row and problem.column == name for problem in source.problems):
-                    source.problems.append(Problem(row, name, f"the event has no {role}", source.name))
+        role = "time" if name == time.name else "value to order by"
+        for row in _rows_where(pc.is_null(source.table.column(name))):
+            if (row, name) not in malformed:
+                source.problems.append(Problem(row, name, f"the event has no {role}", source.name))
 
 
 def _check_types(source: _Source, schema: Schema, type_column: str) -> None:

@@ -5,7 +5,7 @@ Every combination of events that the pattern's operators allow is a candidate; t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -49,11 +49,12 @@ class CombinationMatcher:
         self.query = query
         self.stream = stream
 
-    def matches(self) -> list[Match]:
-        """All matches, before negation."""
+    def matches(self, told: Callable[[int], None]) -> list[Match]:
+        """All matches, before negation; `told` is given the number of events as they are done."""
         found: list[Match] = []
         for key in all_keys(self.stream, self.query.equivalences):
             part = partition(key, self.stream, self.query.equivalences)
+            told(len(part.events))
             for pattern in alternatives(self.query.pattern):
                 for candidate in self._candidates(pattern, part, None):
                     found += self._fill(candidate, part, key)

@@ -5,6 +5,8 @@ It is the yardstick of every engine: clarity before speed, no state between call
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.pattern import has_conjunction_or_group
 from ouzel.logical.query import BoundQuery
@@ -17,13 +19,18 @@ from ouzel.physical.reference.partitions import Key
 from ouzel.physical.reference.runs import RunMatcher
 
 
-def find_matches(query: BoundQuery, stream: Stream) -> list[Match]:
-    """All matches of a query in a stream, by end, then start, then the places of their events."""
+def find_matches(
+    query: BoundQuery, stream: Stream, told: Callable[[int], None] = lambda _events: None
+) -> list[Match]:
+    """All matches of a query in a stream, by end, then start, then the places of their events.
+
+    `told` is given the number of events as they are done, for a progress bar.
+    """
     always = [conjunct for conjunct in query.conjuncts if conjunct.place is Place.ALWAYS]
     if not all(holds(conjunct, {}, stream) for conjunct in always):
         return []
     kind = CombinationMatcher if has_conjunction_or_group(query.pattern) else RunMatcher
-    found = remove_duplicates(list(kind(query, stream).matches()))
+    found = remove_duplicates(list(kind(query, stream).matches(told)))
     found = [match for match in found if not is_refuted(match, query, stream)]
     found.sort(key=lambda match: match.order(stream, query.components))
     return keep_apart(found, stream) if query.non_overlap else found

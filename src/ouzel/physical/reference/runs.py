@@ -6,7 +6,7 @@ strategy says.  Patterns of sequences, alternatives and SASE+ closures, under al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from ouzel.language.tree import Strategy
@@ -63,10 +63,11 @@ class RunMatcher:
         }
         self._partitions: dict[Key, Stream] = {}
 
-    def matches(self) -> Iterator[Match]:
-        """All matches, before negation."""
+    def matches(self, told: Callable[[int], None]) -> Iterator[Match]:
+        """All matches, before negation; `told` is given the number of events as they are done."""
         runs: list[Run] = []
         for group in self.stream.simultaneous():
+            told(len(group))
             bound: list[Run] = []
             kept: list[Run] = []
             for run in runs:

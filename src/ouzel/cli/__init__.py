@@ -1,0 +1,1 @@
+"""The command line: `ouzel run`, `ouzel explain`, `ouzel demo`."""

@@ -1,0 +1,123 @@
+"""The options that several commands share, and what their values mean."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ouzel.errors import OuzelError
+
+QUERY_SUFFIX = ".ozl"
+
+EVENTS, QUERY, RESULTS = "The events", "The query", "The matches"
+
+QueryArgument = Annotated[
+    str,
+    typer.Argument(metavar="QUERY", help="The query, or the path of a file that holds it.", show_default=False),
+]
+EVENTS_HELP = (
+    "A Parquet, CSV or JSON lines file, or a directory of Parquet files. "
+    "Or several, one per event type: NAME=PATH, repeatable."
+)
+TimeOption = Annotated[
+    str, typer.Option(rich_help_panel=EVENTS, metavar="COLUMN", help="The column with the time of an event.")
+]
+TypeOption = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=EVENTS,
+        metavar="COLUMN",
+        help="The column with its type.",
+        show_default="type, if there is such a column",
+    ),
+]
+NoTypeOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-type", rich_help_panel=EVENTS, help="There are no types: every component ranges over all events."
+    ),
+]
+OrderOption = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=EVENTS,
+        metavar="COLUMN,…",
+        help="Columns that break ties, the time first: ts,seq.",
+        show_default=False,
+    ),
+]
+TimeUnitOption = Annotated[
+    str, typer.Option(rich_help_panel=EVENTS, metavar="UNIT", help="The unit of a time column of integers.")
+]
+ParamOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        rich_help_panel=QUERY,
+        metavar="NAME=VALUE",
+        help="The value of $NAME in the query; repeatable.",
+        show_default=False,
+    ),
+]
+EngineOption = Annotated[
+    str, typer.Option(rich_help_panel=QUERY, metavar="NAME", help="The engine that runs the query.")
+]
+
+
+def query_text(query: str) -> str:
+    """The text of a query that is given as it is or as a file."""
+    path = Path(query)
+    if query.endswith(QUERY_SUFFIX) or _is_file(path):
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise OuzelError(f"'{path}': required a query as UTF-8 text; {error}") from error
+    return query
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a query can be longer than a file name
+        return False
+
+
+def reading(time: str, type: str | None, no_type: bool, order: str | None, time_unit: str) -> dict[str, Any]:
+    """The options of `match` that say how to read events."""
+    if type is not None and no_type:
+        raise typer.BadParameter("cannot be used together with --type", param_hint="--no-type")
+    options: dict[str, Any] = {"time": time, "time_unit": time_unit}
+    if type is not None or no_type:
+        options["type"] = type
+    if order is not None:
+        options["order"] = [name.strip() for name in order.split(",")]
+    return options
+
+
+def parameters(written: list[str] | None) -> dict[str, Any]:
+    """The values of `--param NAME=VALUE`.
+
+    >>> parameters(["n=5", "share=.5", "shop=Madrid", "open=true", "zip='00123'"])
+    {'n': 5, 'share': 0.5, 'shop': 'Madrid', 'open': True, 'zip': '00123'}
+    """
+    values = {}
+    for one in written or []:
+        name, equals, value = one.partition("=")
+        if not (name and equals):
+            raise typer.BadParameter(f"required NAME=VALUE; got '{one}'", param_hint="--param")
+        values[name.removeprefix("$")] = _value(value)
+    return values
+
+
+def _value(text: str) -> Any:
+    words = {"true": True, "false": False, "null": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    if re.fullmatch(r"[+-]?[0-9]+", text):
+        return int(text)
+    if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
+        return float(text)
+    quoted = re.fullmatch(r"'(.*)'|\"(.*)\"", text, re.DOTALL)
+    return quoted[quoted.lastindex or 1] if quoted else text

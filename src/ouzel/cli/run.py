@@ -1,0 +1,166 @@
+"""`ouzel run`: find the matches of a query in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, Literal
+
+import pyarrow as pa
+import typer
+from rich.text import Text
+
+import ouzel as oz
+from ouzel.cli.options import (
+    EVENTS,
+    EVENTS_HELP,
+    RESULTS,
+    EngineOption,
+    NoTypeOption,
+    OrderOption,
+    ParamOption,
+    QueryArgument,
+    TimeOption,
+    TimeUnitOption,
+    TypeOption,
+    parameters,
+    query_text,
+    reading,
+)
+from ouzel.cli.progress import STDERR, progress_bar
+from ouzel.cli.read import read_events, table_names
+from ouzel.cli.show import counted
+from ouzel.cli.write import Format, check_flat, file_paths, show, stdout_format, write_files
+from ouzel.runtimes.quarantine import refuse
+
+EventsOption = Annotated[
+    list[str],
+    typer.Option(metavar="PATH", rich_help_panel=EVENTS, help=EVENTS_HELP, show_default=False),
+]
+OnBadOption = Annotated[
+    Literal["error", "quarantine"] | None,
+    typer.Option(
+        metavar="POLICY",
+        rich_help_panel=EVENTS,
+        help="What to do with malformed events: error stops, quarantine sets them aside.",
+        show_default="error",
+    ),
+]
+QuarantineOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PATH", rich_help_panel=EVENTS, help="The file for events set aside.", show_default=False
+    ),
+]
+ToOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PATH",
+        rich_help_panel=RESULTS,
+        help="The file for the matches; for several queries, the directory for one file each.",
+        show_default="stdout",
+    ),
+]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        rich_help_panel=RESULTS,
+        help="table, json (lines), csv or parquet.",
+        show_default="as PATH ends; without, table on a terminal, else json",
+    ),
+]
+LimitOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        rich_help_panel=RESULTS,
+        help="How many matches to show.",
+        show_default="50 in a table, else all",
+    ),
+]
+
+RUN_EXAMPLES = """\
+Examples:
+
+  # Times in a column of seconds, types in a column of another name
+  ouzel run steep.ozl --events ticks.csv --time at --time-unit s --type symbol
+
+  # One file per event type; ties in time broken by a sequence number
+  ouzel run thefts.ozl --events Shelf=shelf.parquet --events Exit=exit.parquet \\
+    --order ts,seq
+
+  # Events that cannot be read go to a file of their own
+  ouzel run thefts.ozl --events readings.jsonl --quarantine bad.jsonl
+"""
+
+
+def run(  # noqa: PLR0913 - every option is an argument
+    query: QueryArgument,
+    *,
+    events: EventsOption,
+    time: TimeOption = "ts",
+    type: TypeOption = None,
+    no_type: NoTypeOption = False,
+    order: OrderOption = None,
+    time_unit: TimeUnitOption = "ms",
+    on_bad: OnBadOption = None,
+    quarantine: QuarantineOption = None,
+    param: ParamOption = None,
+    engine: EngineOption = "auto",
+    to: ToOption = None,
+    file_format: FormatOption = None,
+    limit: LimitOption = None,
+) -> None:
+    """Find all matches of a query in files of events.
+
+    The matches go to stdout or to a file, everything else to stderr.
+    """
+    options = reading(time, type, no_type, order, time_unit)
+    options["on_bad"] = _on_bad(on_bad, quarantine)
+    parsed = oz.query(query_text(query), parameters(param))
+    target = to and file_paths(to, file_format, parsed.names)
+    chosen = target[1] if target else stdout_format(file_format, parsed.names)
+    aside = quarantine and file_paths(quarantine, None, table_names(events), "--quarantine")
+    began, report = perf_counter(), oz.Report()
+    with progress_bar("reading events") as bar:
+        sources = read_events(events, time)
+        if options["on_bad"] == "error":
+            refuse(sources.problems)
+        if aside and aside[1] == "csv":
+            check_flat(sources.written, "name a .jsonl or .parquet file with --quarantine")
+        if chosen == "csv":
+            columns = _find(parsed, sources.empty, engine=engine, **options)
+            check_flat(columns, "RETURN single attributes, such as a.ts, or use --format json or parquet")
+        bar.say("matching")
+        results = _find(parsed, sources.events, engine=engine, report=report, progress=bar, **options)
+    if target:
+        write_files(results, *target)
+    else:
+        show(results, chosen, limit)
+    if aside:
+        write_files(sources.set_aside(report), *aside)
+    _summarise(report, perf_counter() - began, quarantine)
+
+
+def _on_bad(on_bad: str | None, quarantine: Path | None) -> str:
+    if on_bad == "error" and quarantine is not None:
+        raise typer.BadParameter("requires --on-bad quarantine", param_hint="--quarantine")
+    return on_bad or ("error" if quarantine is None else "quarantine")
+
+
+def _find(query: oz.Query, events: Any, **options: Any) -> dict[str, pa.Table]:
+    """The matches of each query."""
+    found = oz.match(events, query, **options)
+    return found if isinstance(found, dict) else {query.names[0]: found}
+
+
+def _summarise(report: oz.Report, seconds: float, quarantine: Path | None) -> None:
+    done = (counted(report.events, "event", "events"), counted(report.matches, "match", "matches"))
+    text = f"{', '.join(done)}, {seconds:.1f} s"
+    if report.quarantined_count:
+        where = f"to {quarantine}" if quarantine else "(--quarantine PATH keeps them)"
+        text += f"; {counted(report.quarantined_count, 'malformed event', 'malformed events')} set aside {where}"
+    STDERR.print(Text(text, "dim"), soft_wrap=True)

@@ -1,0 +1,114 @@
+"""Results out: to files, or to stdout."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import typer
+
+from ouzel.cli.json_lines import iso_durations, json_lines
+from ouzel.cli.show import show_table
+from ouzel.errors import OuzelError
+
+Format = Literal["table", "json", "parquet", "csv"]
+SUFFIXES: Mapping[str, Format] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+EXTENSIONS = {"parquet": ".parquet", "csv": ".csv", "json": ".jsonl"}
+SHOWN_ROWS = 50
+
+
+def stdout_format(file_format: Format | None, names: Sequence[str]) -> Format:
+    """The format in which results are shown: tables for people, JSON lines for programs."""
+    if file_format == "parquet":
+        raise typer.BadParameter("parquet requires a file: --to PATH", param_hint="--format")
+    if file_format == "csv" and len(names) > 1:
+        raise typer.BadParameter(
+            f"several queries ({', '.join(names)}) require a directory: --to PATH", param_hint="--format"
+        )
+    return file_format or ("table" if sys.stdout.isatty() else "json")
+
+
+def file_paths(
+    path: Path, file_format: Format | None, names: Sequence[str], option: str = "--to"
+) -> tuple[dict[str, Path], Format]:
+    """The file for each result, and the format: one file, or several in a directory."""
+    if file_format == "table":
+        raise typer.BadParameter(f"'table' is for the terminal, not for {option}", param_hint="--format")
+    suffix = path.suffix.lower()
+    if path.is_dir() or len(names) > 1:
+        if suffix in SUFFIXES and not path.is_dir():
+            raise typer.BadParameter(
+                f"'{path}': several results ({', '.join(names)}) require a directory; "
+                f"the format is chosen by --format",
+                param_hint=option,
+            )
+        chosen = file_format or "parquet"
+        return {name: path / f"{name or 'events'}{EXTENSIONS[chosen]}" for name in names}, chosen
+    if file_format is None and suffix not in SUFFIXES:
+        raise typer.BadParameter(
+            f"'{path}': required a name that ends in {', '.join(SUFFIXES)}, or --format", param_hint=option
+        )
+    return {names[0]: path}, file_format or SUFFIXES[suffix]
+
+
+def check_flat(results: Mapping[str, pa.Table], hint: str) -> None:
+    """Refuse to write nested columns as CSV."""
+    for table in results.values():
+        nested = [field.name for field in table.schema if pa.types.is_nested(field.type)]
+        if nested:
+            raise OuzelError(
+                f"CSV cannot hold the nested column{'s' * (len(nested) > 1)} {', '.join(nested)}\n  hint: {hint}"
+            )
+
+
+def write_files(results: Mapping[str, pa.Table], paths: Mapping[str, Path], file_format: Format) -> None:
+    """Write each result to its file."""
+    for name, path in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if file_format == "parquet":
+            pyarrow.parquet.write_table(results[name], path)
+        elif file_format == "csv":
+            _write_csv(results[name], path)
+        else:
+            with path.open("w", encoding="utf-8") as file:
+                file.writelines(line + "\n" for line in json_lines(results[name]))
+
+
+def _write_csv(table: pa.Table, to: Path | io.BytesIO) -> None:
+    """Write CSV; durations as text, since Arrow would write numbers that do not tell their unit."""
+    for number, field in enumerate(table.schema):
+        if pa.types.is_duration(field.type):
+            table = table.set_column(number, field.name, iso_durations(table.column(number)))
+    pyarrow.csv.write_csv(table, to)
+
+
+def show(results: Mapping[str, pa.Table], file_format: Format, limit: int | None) -> None:
+    """Print results to stdout; where there are several, with their names."""
+    for number, (name, result) in enumerate(results.items()):
+        if file_format == "table":
+            sys.stdout.write("\n" * (number > 0))
+            title = name if len(results) > 1 else None
+            show_table(result, SHOWN_ROWS if limit is None else limit, title)
+            continue
+        rows = result if limit is None else result.slice(0, limit)
+        if file_format == "csv":
+            text = io.BytesIO()
+            _write_csv(rows, text)
+            sys.stdout.write(text.getvalue().decode())
+        else:
+            before, after = (f'{{"query": "{name}", "match": ', "}\n") if len(results) > 1 else ("", "\n")
+            sys.stdout.writelines(before + line + after for line in json_lines(rows))
+    sys.stdout.flush()
