@@ -7,12 +7,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError, OuzelWarning, QueryError, did_you_mean, listed
 from ouzel.explain import explain
 from ouzel.logical.schema import INFERRED, open_schema
+from ouzel.physical.event_table import EventTable
 from ouzel.runtimes.embedded import Progress, run_program
-from ouzel.runtimes.event_table import EventTable
 from ouzel.runtimes.ingest import AUTO, Reading, ingest
 from ouzel.runtimes.kinds import is_rows
 from ouzel.runtimes.quarantine import Report
@@ -119,13 +121,19 @@ def _reading(order: Sequence[str] | None = None, **options: Any) -> Reading:
 
 def _check_types(text: str, compiled: Compiled, table: EventTable) -> None:
     """Warn of a type that no event has: it is legal, and mostly a slip of the pen."""
-    if table.schema.default is None or table.schema.default.name != INFERRED or not table.types:
+    if table.schema.default is None or table.schema.default.name != INFERRED or not len(table):
         return
     produced = {plan.query.into for plan in compiled.plans if plan.query.into}
-    clash = produced & table.type_names
+    occurring = _occurring(table)
+    clash = produced & occurring
     if clash:
         raise QueryError(f"INTO '{clash.pop()}', which is a type of the input already", text)
     mentioned = {n for plan in compiled.plans for c in plan.query.components for n in c.type_names}
-    for name in sorted(mentioned - table.type_names - produced):
-        hint = did_you_mean(name, table.type_names) or f"the types are {listed(table.type_names)}"
+    for name in sorted(mentioned - occurring - produced):
+        hint = did_you_mean(name, occurring) or f"the types are {listed(occurring)}"
         warnings.warn(f"no event has the type '{name}'; {hint}", OuzelWarning, stacklevel=4)
+
+
+def _occurring(table: EventTable) -> set[str]:
+    """The types that events have; a dictionary may name others too."""
+    return {table.type_names[code] for code in np.unique(table.type_codes)}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.pattern import Binds, Component, Conjunction, Disjunction, Pattern, Step
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
-from ouzel.runtimes.event_table import EventTable
+from ouzel.physical.event_table import EventTable
 
 
 def explain(plans: Sequence[Plan], events: EventTable | None) -> str:
@@ -91,5 +93,7 @@ def _output(query: BoundQuery) -> list[str]:
 
 def _input(query: BoundQuery, events: EventTable) -> str:
     wanted = {name for component in query.components for name in component.type_names}
-    relevant = sum(name in wanted for name in events.types)
-    return f"{len(events.types):,} events, {relevant:,} of the types that the pattern mentions"
+    relevant = int(
+        np.isin(events.type_codes, [k for k, name in enumerate(events.type_names) if name in wanted]).sum()
+    )
+    return f"{len(events):,} events, {relevant:,} of the types that the pattern mentions"

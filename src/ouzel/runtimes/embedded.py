@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
+from ouzel.physical.event_table import EventTable
 from ouzel.physical.reference import Event, Match, Stream, Values, find_matches
 from ouzel.physical.reference.partitions import first_key, join
-from ouzel.runtimes.event_table import EventTable
 from ouzel.runtimes.results import result_table
 
 Progress = Callable[[int, int], None]
@@ -42,21 +42,14 @@ def _stream(query: BoundQuery, events: EventTable) -> Stream:
     composites = {t.name for t in query.schema.types.values() if t.composite}
     reads_primitive = bool(mentioned - composites)
     unread = composites - mentioned
-    rows: Iterable[int] = events.order
-    if not reads_primitive:
-        rows = [row for row in rows if events.types[row] in mentioned]
-    elif unread:
-        rows = [row for row in rows if events.types[row] not in unread]
+    read = [name in mentioned or (reads_primitive and name not in unread) for name in events.type_names]
+    codes = events.type_codes.tolist()
+    columns = (events.starts, events.ends, events.start_times, events.end_times)
+    starts, ends, start_times, end_times = (column.tolist() for column in columns)
     found = [
-        Event(
-            row,
-            events.types[row],
-            events.starts[row],
-            events.ends[row],
-            events.start_times[row],
-            events.end_times[row],
-        )
-        for row in rows
+        Event(row, events.type_names[codes[row]], starts[row], ends[row], start_times[row], end_times[row])
+        for row in events.order
+        if read[codes[row]]
     ]
     return Stream(found, Values(events.table))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,8 +23,7 @@ from ouzel.logical.schema import (
     time_column,
 )
 from ouzel.logical.values import Kind, finer, from_arrow
-from ouzel.physical.reference.events import python_values
-from ouzel.runtimes.event_table import EventTable, primitive_events
+from ouzel.physical.event_table import Codes, EventTable, Integers, primitive_events
 from ouzel.runtimes.kinds import Restore, is_rows, is_tables_by_type, to_arrow
 from ouzel.runtimes.quarantine import Problem, Report, bad_table, check_policy, refuse
 from ouzel.runtimes.rows import fitting, rows_to_arrow
@@ -69,7 +69,7 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
     if type_column is not None:
         _check_types(source, schema, type_column)
     good = _set_aside([source], reading, report)[0]
-    types = [UNTYPED] * good.num_rows if type_column is None else _texts(good.column(type_column))
+    types = _type_codes(good, type_column)
     table = primitive_events(good, schema, types, _ticks(good, time), _tie_breakers(reading))
     return table, source.restore
 
@@ -104,9 +104,10 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
         event_types[source.name] = EventType(source.name, attributes)
     schema = Schema(times[0], event_types, None, declared=True)
     joined = pa.concat_tables(renamed, promote_options="default")
-    types = [source.name for source, good in zip(sources, goods, strict=True) for _ in range(good.num_rows)]
-    ticks = [tick for good in goods for tick in _ticks(good, times[0])]
-    return primitive_events(joined, schema, types, ticks, _tie_breakers(reading)), sources[0].restore
+    names = tuple(source.name for source in sources)
+    codes = np.repeat(np.arange(len(names), dtype=np.int32), [good.num_rows for good in goods])
+    ticks = np.concatenate([_ticks(good, times[0]) for good in goods])
+    return primitive_events(joined, schema, (names, codes), ticks, _tie_breakers(reading)), sources[0].restore
 
 
 def _share_time_unit(sources: list[_Source], reading: Reading) -> None:
@@ -286,9 +287,24 @@ def _without(table: pa.Table, rows: set[int]) -> pa.Table:
 # ---- values --------------------------------------------------------------------------------------------
 
 
-def _texts(column: pa.ChunkedArray) -> list[str]:
-    return column.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
+def _type_codes(table: pa.Table, type_column: str | None) -> tuple[tuple[str, ...], Codes]:
+    """The types that occur, and for every event the place of its type among them."""
+    if type_column is None:
+        return (UNTYPED,), np.zeros(table.num_rows, np.int32)
+    column = table.column(type_column)
+    if not pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string()).dictionary_encode()
+    encoded = column.unify_dictionaries().combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], pa.dictionary(pa.int32(), pa.string()))
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    return tuple(encoded.dictionary.cast(pa.string()).to_pylist()), codes
 
 
-def _ticks(table: pa.Table, time: TimeColumn) -> list[int]:
-    return python_values(table.column(time.name))
+def _ticks(table: pa.Table, time: TimeColumn) -> Integers:
+    column = table.column(time.name)
+    if pa.types.is_date64(column.type):
+        column = column.cast(pa.date32())
+    if pa.types.is_date32(column.type):
+        column = column.cast(pa.int32())
+    return column.cast(pa.int64()).to_numpy()  # type: ignore[no-any-return]

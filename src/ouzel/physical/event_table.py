@@ -1,0 +1,120 @@
+"""All events of a run in one table: primitive ones as they came, composite ones as queries make them.
+
+Attributes of one name share a column where their types agree; types that clash get columns of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ouzel.logical.schema import Schema
+
+Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
+Codes = np.ndarray[tuple[int], np.dtype[np.int32]]
+
+
+@dataclass(frozen=True)
+class EventTable:
+    """Events by row: their columns, types and intervals.
+
+    `starts` and `ends` are moments, integers that order events: the times, or ranks by time and tie-breakers.
+    `type_codes` are places in `type_names`.
+    """
+
+    table: pa.Table
+    schema: Schema
+    type_names: tuple[str, ...]
+    type_codes: Codes
+    starts: Integers
+    ends: Integers
+    start_times: Integers
+    end_times: Integers
+
+    def __len__(self) -> int:
+        """The number of events."""
+        return len(self.type_codes)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether there are composite events, which last."""
+        return self.starts is not self.ends
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The rows in canonical order: by end, start, type and content, never by arrival."""
+        content = content_ranks(self.table, np.arange(len(self)))
+        names = np.array(self.type_names, dtype=object)
+        by_name = np.argsort(np.argsort(names, kind="stable"), kind="stable") if len(names) else names
+        types = by_name[self.type_codes] if len(names) else self.type_codes
+        ordered: list[int] = np.lexsort((content, types, self.starts, self.ends)).tolist()
+        return ordered
+
+    def with_composites(
+        self, type_name: str, table: pa.Table, intervals: Iterable[tuple[int, int, int, int]]
+    ) -> EventTable:
+        """The table with a query's matches as events of a new type."""
+        found = np.array(list(intervals), np.int64).reshape(-1, 4)
+        columns = table.rename_columns([f"{type_name}.{name}" for name in table.column_names])
+        code = np.full(len(found), len(self.type_names), np.int32)
+        return EventTable(
+            pa.concat_tables([self.table, columns], promote_options="default"),
+            self.schema,
+            (*self.type_names, type_name),
+            np.concatenate([self.type_codes, code]),
+            np.concatenate([self.starts, found[:, 0]]),
+            np.concatenate([self.ends, found[:, 1]]),
+            np.concatenate([self.start_times, found[:, 2]]),
+            np.concatenate([self.end_times, found[:, 3]]),
+        )
+
+
+def primitive_events(
+    table: pa.Table,
+    schema: Schema,
+    types: tuple[tuple[str, ...], Codes],
+    times: Integers,
+    tie_breakers: list[str],
+) -> EventTable:
+    """The table of events as they came; `tie_breakers` are the columns that order events of one time."""
+    names, codes = types
+    moments = times if not tie_breakers else _ranks(table.select(tie_breakers), times)
+    return EventTable(table, schema, names, codes, moments, moments, times, times)
+
+
+def _ranks(columns: pa.Table, times: Integers) -> Integers:
+    """Dense ranks by time and then by the columns: equal only where all of them are."""
+    keys = pa.table([pa.array(times), *columns.columns], names=[f"c{k}" for k in range(columns.num_columns + 1)])
+    order = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
+    changed = np.zeros(max(len(times) - 1, 0), bool)
+    for column in keys.columns:
+        ordered = column.take(order).combine_chunks()
+        changed |= pc.not_equal(ordered[1:], ordered[:-1]).to_numpy(zero_copy_only=False).astype(bool)
+    ranks = np.empty(len(times), np.int64)
+    ranks[order.to_numpy()] = np.concatenate([np.zeros(min(len(times), 1), np.int64), np.cumsum(changed)])
+    return ranks
+
+
+def content_ranks(table: pa.Table, rows: Integers) -> Integers:
+    """Ranks of rows by their values, column by column: what breaks ties must not depend on arrival."""
+    columns = {f"c{k}": _sortable(column.take(pa.array(rows))) for k, column in enumerate(table.columns)}
+    ranks = np.empty(len(rows), np.int64)
+    if columns:
+        order = pc.sort_indices(pa.table(columns), sort_keys=[(name, "ascending") for name in columns])
+        ranks[order.to_numpy()] = np.arange(len(rows))
+    return ranks
+
+
+def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    """A column that Arrow can sort by; of those it cannot, the text of their values."""
+    arrow = column.type
+    if pa.types.is_dictionary(arrow):
+        return _sortable(column.cast(arrow.value_type))
+    if pa.types.is_nested(arrow) or pa.types.is_null(arrow):
+        return pa.array([repr(value) for value in column.to_pylist()], pa.string())
+    return column
