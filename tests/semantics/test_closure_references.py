@@ -126,3 +126,8 @@ def test_conditions_of_several_kinds_at_once() -> None:
     events = "a1:p=100,v=1010 a2:p=120,v=990 a3:p=121,v=995 a4:p=105,v=900 b5:v=700"
     assert taken(condition, events) == ["[a1 a2 a3] b5"]
     assert taken(condition, events.replace("b5:v=700", "b5:v=800")) == []
+
+
+def test_a_condition_with_the_first_element_begins_with_the_second_wherever_it_is_decided() -> None:
+    query = "PATTERN SEQ(A+ a[], B b) WHERE b.y = 1 OR a[i].x > a[1].x"
+    assert found(query, "a1:x=1 a2:x=5 b3:y=0") == ["[a1 a2] b3", "[a1] b3", "[a2] b3"]

@@ -113,3 +113,10 @@ def test_equalities_that_do_not_tie_all_components_form_no_partitions() -> None:
 def test_equalities_that_do_not_tie_all_components_are_predicates() -> None:
     events = "a1:id=1 b2:id=2 b3:id=1 c4:id=7"
     assert found(f"{TRIPLE} WHERE skip_till_next_match {{ a.id = b.id }}", events) == ["a1 b3 c4"]
+
+
+def test_integers_and_floats_of_one_value_are_one_partition() -> None:
+    events = {"A": [{"eid": "a1", "ts": 1, "id": 1}], "B": [{"eid": "b2", "ts": 2, "id": 1.0}]}
+    query = "PATTERN SEQ(A a, B b) WHERE partition_contiguity { a.id = b.id } RETURN a.eid AS a, b.eid AS b"
+    assert oz.match([], query) == []
+    assert oz.match(events, query) == [{"a": "a1", "b": "b2"}]

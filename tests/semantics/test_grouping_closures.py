@@ -125,3 +125,8 @@ def test_an_array_variable_makes_it_a_sase_closure() -> None:
 def test_it_has_a_meaning_under_skip_till_any_match_only(strategy: str) -> None:
     with pytest.raises(oz.QueryError, match=f"{strategy} with '&' or a grouping closure"):
         oz.query(f"PATTERN A; B+; C WHERE {strategy} {{ [id] }}")
+
+
+def test_a_group_inside_a_conjunction_has_the_outer_neighbours() -> None:
+    assert found("PATTERN ((A; B+) & D); E", "a1 b2 d3 e4 b5") == ["a1 [b2] d3 e4"]
+    assert found("PATTERN X; ((B+; A) & D)", "b1 x2 b3 a4 d5") == ["x2 [b3] a4 d5"]

@@ -102,3 +102,21 @@ def test_an_event_of_a_type_in_the_pattern_that_lacks_the_attribute_is_in_every_
     query = "PATTERN SEQ(A a, X x, B b) WHERE partition_contiguity { [id] }"
     assert found(query, tables("a1:id=1 x2:y=0 x3:y=0 b4:id=1")) == []
     assert found(query, tables("a1:id=1 a2:id=2 x3:y=0 b4:id=1 b5:id=2")) == ["a1 x3 b4", "a2 x3 b5"]
+
+
+def test_pairwise_equalities_with_a_missing_attribute_are_no_equivalence_test() -> None:
+    query = "PATTERN SEQ(A a, ANY(A, X) v, A c) WHERE a.id = v.id AND v.id = c.id"
+    assert found(query, tables("a1:id=1 x2:y=0 a3:id=2")) == ["a1 x2 a3"]
+
+
+@pytest.mark.parametrize("strategy", ["partition_contiguity", "skip_till_next_match"])
+def test_an_event_in_every_partition_begins_a_run_in_each(strategy: str) -> None:
+    query = f"PATTERN SEQ(X x, A a) WHERE {strategy} {{ [id] }}"
+    assert found(query, tables("x1:y=0 a2:id=1 a3:id=2")) == ["x1 a2", "x1 a3"]
+
+
+@pytest.mark.parametrize("pattern", ["A & !N", "SEQ(A, !N)"])
+def test_a_match_of_no_partition_is_refuted_by_any(pattern: str) -> None:
+    query = f"PATTERN {pattern} WHERE [id] WITHIN 3"
+    assert found(query, tables("a5:y=0 n6:id=2 n1:id=1")) == []
+    assert found(query, tables("a5:y=0 n1:id=1")) == ["a5"]

@@ -92,3 +92,13 @@ def test_tie_breaking_columns_decide_what_comes_before_the_start() -> None:
 def test_it_needs_a_window(pattern: str, where: str) -> None:
     with pytest.raises(oz.QueryError, match=f"'b' at the {where} of the pattern without WITHIN"):
         oz.query(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(A; !B) | C", "A & !(B | C)", "(!B; A) & C", "SEQ(A a, !(N n), B* b[])", "SEQ(A* a[], !(N n), B b)"],
+)
+def test_what_may_come_to_stand_at_an_edge_needs_a_window(pattern: str) -> None:
+    with pytest.raises(oz.QueryError, match="without WITHIN"):
+        oz.query(f"PATTERN {pattern}")
+    assert oz.query(f"PATTERN {pattern} WITHIN 1 hour").names

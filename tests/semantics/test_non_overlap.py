@@ -82,3 +82,10 @@ def test_conjunctions_and_groups() -> None:
 def test_simultaneous_matches_that_differ_in_nothing_but_a_tie() -> None:
     assert found(f"{PAIR} OUTPUT NON_OVERLAP", "a1 b2 b2'") == ["a1 b2"]
     assert found(f"{PAIR} OUTPUT NON_OVERLAP", "a1 b1 b2") == ["a1 b2"]
+
+
+def test_under_strict_contiguity_the_stream_is_one_partition() -> None:
+    query = "PATTERN SEQ(A a, ANY(A, B) b) WHERE {} {{ [id] }} OUTPUT NON_OVERLAP"
+    events = "a1:id=1 a1':id=2 b2:id=1 b2':id=2"
+    assert found(query.format("partition_contiguity"), events) == ["a1 b2", "a1' b2'"]
+    assert len(found(query.format("strict_contiguity"), events)) == 1

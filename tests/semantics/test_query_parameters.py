@@ -115,3 +115,14 @@ def test_a_query_keeps_its_values_until_others_are_given() -> None:
 def test_a_parameter_without_a_value_is_an_error() -> None:
     with pytest.raises(oz.QueryError, match="the parameter \\$x has no value"):
         oz.match([{"ts": 1, "type": "A", "x": 1}], "PATTERN A a WHERE a.x > $x")
+
+
+def test_a_float_is_read_as_it_is_written() -> None:
+    query = "PATTERN SEQ(A a, B b) WITHIN $T s"
+    assert found(query, "a0 b99 b100", params={"T": 0.1}) == ["a0 b99"]
+    assert found(query + " INCLUSIVE", "a0 b290", params={"T": 0.29}) == ["a0 b290"]
+
+
+def test_a_length_of_time_is_no_number_of_events() -> None:
+    with pytest.raises(oz.QueryError, match="a whole number of events"):
+        found("PATTERN A WITHIN $n EVENTS", "a1", params={"n": timedelta(hours=25)})

@@ -130,3 +130,8 @@ def test_registered_functions() -> None:
     assert value("semantics_join(a.s, a.j)", EVENT) == "Hello-3"
     assert value("semantics_twice(a.n)", EVENT) is None
     assert found("PATTERN A a WHERE semantics_twice(a.j) = 6", EVENT) == ["a1"]
+
+
+def test_case_has_the_type_of_its_branches_not_of_its_conditions() -> None:
+    assert value("CASE WHEN a.x > 1 THEN 'many' ELSE 'few' END", "a1:x=2") == "many"
+    assert value("CASE WHEN a.x > 1 THEN 1 ELSE 0 END + 1", "a1:x=0") == 1

@@ -121,3 +121,9 @@ def test_starts_and_ends_have_the_type_of_the_clock() -> None:
     assert result.schema.field("s").type == pa.timestamp("us", "Europe/Berlin")
     assert result.schema.field("d").type == pa.duration("us")
     assert result["d"].to_pylist() == [timedelta(minutes=5), timedelta(hours=2)]
+
+
+def test_lengths_of_time_may_be_negative_and_divide() -> None:
+    events = [{"ts": 0, "type": "A"}, {"ts": 60_000, "type": "B"}]
+    query = "PATTERN A a; B b WHERE a.ts - b.ts > -90 s RETURN (b.ts - a.ts) / 1 min AS minutes"
+    assert oz.match(events, query) == [{"minutes": 1.0}]

@@ -129,6 +129,8 @@ class ExpressionBuilder(Transformer[Token, Any]):
             return operand  # type: ignore[no-any-return]
         if isinstance(operand, tree.Literal) and type(operand.value) in (int, float):
             return tree.Literal(-operand.value, span_of(meta))  # type: ignore[operator]
+        if isinstance(operand, tree.Literal) and isinstance(operand.value, tree.Duration):
+            return tree.Literal(replace(operand.value, amount=-operand.value.amount), span_of(meta))
         return tree.Call("negate", (operand,), span_of(meta))
 
     def call(self, meta: Meta, parts: list[Any]) -> tree.Expression:

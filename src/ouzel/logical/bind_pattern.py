@@ -7,7 +7,16 @@ from typing import NoReturn
 
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
-from ouzel.logical.pattern import Binds, Component, Conjunction, Disjunction, Pattern, Sequence, Step
+from ouzel.logical.pattern import (
+    Binds,
+    Component,
+    Conjunction,
+    Disjunction,
+    Pattern,
+    Sequence,
+    Step,
+    may_be_empty,
+)
 from ouzel.logical.schema import EventType, Schema
 
 
@@ -46,7 +55,7 @@ class PatternBinder:
             case tree.Conjunction():
                 items = self._items(written.items, Conjunction)
                 # !B & !C stands for two negative components in one place (ZStream 5.2.1)
-                return Sequence(items) if all(map(_is_negative, items)) else Conjunction(items)
+                return Sequence(items) if all(map(_is_negative, items)) else Conjunction(_spread(items))
             case tree.Disjunction():
                 return self._disjunction(written)
 
@@ -194,7 +203,7 @@ class PatternBinder:
                             hint="use SASE+ closures: SEQ(A+ a[], B+ b[])",
                         )
                     open_group = group
-                elif not _may_be_empty(item):
+                elif not may_be_empty(item):
                     open_group = None
 
 
@@ -207,16 +216,16 @@ def _group(pattern: Pattern) -> Component | None:
     return None
 
 
+def _spread(items: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+    """`A & !(B | C)` is `A & !B & !C`."""
+    return tuple(
+        part
+        for item in items
+        for part in (item.items if isinstance(item, Sequence) and _is_negative(item) else (item,))
+    )
+
+
 def _is_negative(pattern: Pattern) -> bool:
     if isinstance(pattern, Step):
         return pattern.component.negative
     return isinstance(pattern, Sequence) and all(_is_negative(item) for item in pattern.items)
-
-
-def _may_be_empty(pattern: Pattern) -> bool:
-    match pattern:
-        case Step(component):
-            return component.least == 0
-        case Disjunction(items):
-            return any(_may_be_empty(item) for item in items)
-    return all(_may_be_empty(item) for item in pattern.items)

@@ -43,14 +43,14 @@ class Place(Enum):
 class Conjunct:
     """A disjunction of literals; it holds when one of them is true.
 
-    `from_second` conjuncts relate an element to earlier ones of its closure: they begin with the second.
+    `from_second` are the closures of which it relates an element to earlier ones: there it begins with the second.
     """
 
     literals: tuple[Expression, ...]
     place: Place
     component: Component | None
     text: str
-    from_second: bool = False
+    from_second: frozenset[str] = frozenset()
     span: Span = field(default=Span(0, 0), compare=False)
 
     @property
@@ -122,18 +122,19 @@ def _place(literals: tuple[Expression, ...], components: Mapping[str, Component]
             required="at most one negative component in a conjunct",
             hint="two events that did not happen cannot be compared; compare each with a positive one",
         )
+    iterated = {node.variable for node in nodes if is_iterated(node)}
+    from_second = frozenset(node.variable for node in nodes if _is_earlier(node) and node.variable in iterated)
     if not nodes:
         return Conjunct(literals, Place.ALWAYS, None, text, span=span)
     if negatives:
         component = components[negatives.pop()]
         _check_iterators(nodes, None, source)
-        return Conjunct(literals, Place.NEGATIVE, component, text, span=span)
+        return Conjunct(literals, Place.NEGATIVE, component, text, from_second, span)
     component = max((components[node.variable] for node in nodes), key=lambda one: one.position)
     own = [node for node in nodes if node.variable == component.variable]
     place = _own_place(component, own)
     _check_iterators(nodes, component if place is not Place.PROCEED else None, source)
-    earlier = any(_is_earlier(node) for node in own)
-    return Conjunct(literals, place, component, text, earlier and place is Place.TAKE, span)
+    return Conjunct(literals, place, component, text, from_second, span)
 
 
 def _own_place(component: Component, nodes: Iterable[Variable]) -> Place:
@@ -155,6 +156,16 @@ def _is_finished(node: Variable) -> bool:
         case Aggregate(extent=extent):
             return extent is Extent.ALL
     return isinstance(node, Length)
+
+
+def is_iterated(node: Variable) -> bool:
+    """Whether a reference runs over the elements of a closure, with [i]."""
+    match node:
+        case Attribute(element=element) | Moment(element=element):
+            return element in (Element.CURRENT, Element.PREVIOUS)
+        case Aggregate(extent=extent):
+            return extent is Extent.SO_FAR
+    return False
 
 
 def _is_earlier(node: Variable) -> bool:

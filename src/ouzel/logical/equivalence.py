@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ouzel.logical.conjuncts import Conjunct
-from ouzel.logical.expressions import Apply, Attribute, Constant, Element
+from ouzel.logical.expressions import Apply, Attribute, Constant, Element, Expression
+from ouzel.logical.functions import TO_FLOAT
 from ouzel.logical.pattern import Component, Disjunction, Pattern, Step
 from ouzel.logical.schema import Schema
 
@@ -70,12 +71,18 @@ def _equality(conjunct: Conjunct) -> tuple[Attribute, Attribute] | None:
     literal = conjunct.literals[0]
     if not isinstance(literal, Apply) or literal.function.name != "=":
         return None
-    left, right = literal.arguments
-    if not isinstance(left, Attribute) or not isinstance(right, Attribute):
+    left, right = (_unwrapped(argument) for argument in literal.arguments)
+    if not isinstance(left, Attribute) or not isinstance(right, Attribute) or left.missing_in or right.missing_in:
         return None
     every = (Element.SINGLE, Element.CURRENT)
     tied = left.name == right.name and left.variable != right.variable
     return (left, right) if tied and left.element in every and right.element in every else None
+
+
+def _unwrapped(expression: Expression) -> Expression:
+    """An integer that was made a float to compare it with one is still the same attribute."""
+    wrapped = isinstance(expression, Apply) and expression.function is TO_FLOAT
+    return expression.arguments[0] if wrapped and isinstance(expression, Apply) else expression
 
 
 def _connected(

@@ -18,6 +18,7 @@ from ouzel.errors import OuzelError
 from ouzel.logical.type_rules import (
     NUMBERS,
     arithmetic,
+    case_type,
     comparable,
     fixed,
     membership,
@@ -196,7 +197,7 @@ BUILT_IN: dict[str, Function] = {
         Function("like", fixed(BOOLEAN, 2, Kind.STRING), _like),
         Function("in", membership, _in, strict=False),
         Function("is null", fixed(BOOLEAN, 1), lambda value: value is None, strict=False),
-        Function("case", unified, _case, strict=False),
+        Function("case", case_type, _case, strict=False),
         Function("coalesce", unified, _some(lambda values: values[0]), strict=False),
         Function("least", unified, _some(min), strict=False),
         Function("greatest", unified, _some(max), strict=False),

@@ -98,4 +98,5 @@ def _number(source: str, written: tree.Parameter, value: Any) -> Fraction:
     usable = isinstance(value, int | float | Decimal | Fraction) and not isinstance(value, bool)
     if not usable or not math.isfinite(value):
         raise QueryError(f"the parameter ${written.name} is {value!r}", source, written.span, required="a number")
-    return Fraction(value)
+    # 0.1 means a tenth, as it does in the text of a query
+    return Fraction(str(value)) if isinstance(value, float) else Fraction(value)

@@ -99,3 +99,37 @@ def has_conjunction_or_group(pattern: Pattern) -> bool:
     if isinstance(pattern, Step):
         return pattern.component.binds is Binds.GROUP
     return isinstance(pattern, Conjunction) or any(has_conjunction_or_group(item) for item in pattern.items)
+
+
+def may_be_empty(pattern: Pattern) -> bool:
+    """Whether the pattern can be passed without an event."""
+    match pattern:
+        case Step(component):
+            return component.least == 0
+        case Disjunction(items):
+            return any(may_be_empty(item) for item in items)
+    return all(may_be_empty(item) for item in pattern.items)
+
+
+def edge_negatives(pattern: Pattern, *, at_end: bool) -> list[Component]:
+    """The negative components that may come to stand at the start or end, with no event before or after them."""
+    match pattern:
+        case Step(component):
+            return [component] if component.negative else []
+        case Sequence(items):
+            found: list[Component] = []
+            for item in reversed(items) if at_end else items:
+                found += edge_negatives(item, at_end=at_end)
+                if not may_be_empty(item):
+                    break
+            return found
+    return [one for item in pattern.items for one in edge_negatives(item, at_end=at_end)]
+
+
+def negatives_around(pattern: Pattern) -> list[Component]:
+    """The negative operands of `&`, which look around the whole match."""
+    if isinstance(pattern, Step):
+        return []
+    own = pattern.items if isinstance(pattern, Conjunction) else ()
+    found = [item.component for item in own if isinstance(item, Step) and item.component.negative]
+    return found + [one for item in pattern.items for one in negatives_around(item)]

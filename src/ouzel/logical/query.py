@@ -17,7 +17,7 @@ from ouzel.logical.equivalence import EquivalenceTest, recognise
 from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expression
 from ouzel.logical.functions import BUILT_IN
 from ouzel.logical.parameters import constant, parameter_value
-from ouzel.logical.pattern import Component, Conjunction, Pattern, Sequence, Step, has_conjunction_or_group
+from ouzel.logical.pattern import Component, Pattern, edge_negatives, has_conjunction_or_group, negatives_around
 from ouzel.logical.schema import Schema
 from ouzel.logical.type_rules import TypeClash
 from ouzel.logical.values import BOOLEAN
@@ -216,26 +216,18 @@ class _QueryBinder:
     def _check_negation(self, pattern: Pattern, window: Window | None) -> None:
         if window is not None:
             return
-        items = pattern.items if isinstance(pattern, Sequence) else (pattern,)
-        edges = {"start": items[0], "end": items[-1]}
-        for where, item in edges.items():
-            if isinstance(item, Step) and item.component.negative:
-                self._fail(
-                    f"the negative component '{item.component.variable}' at the {where} of the pattern "
-                    "without WITHIN",
-                    item.component.span,
-                    required="WITHIN, which says how long the event must not happen",
-                    hint="add for example WITHIN 1 hour",
-                )
-        for conjunction in _conjunctions(pattern):
-            for item in conjunction.items:
-                if isinstance(item, Step) and item.component.negative:
-                    self._fail(
-                        f"'& !{item.component.variable}' without WITHIN",
-                        item.component.span,
-                        required="WITHIN, which says how long the event must not happen",
-                        hint="add for example WITHIN 1 hour",
-                    )
+        unbounded = {f"'& !{component.variable}'": component for component in negatives_around(pattern)}
+        for where, at_end in (("start", False), ("end", True)):
+            for component in edge_negatives(pattern, at_end=at_end):
+                text = f"the negative component '{component.variable}' at the {where} of the pattern"
+                unbounded.setdefault(text, component)
+        for text, component in unbounded.items():
+            self._fail(
+                f"{text} without WITHIN",
+                component.span,
+                required="WITHIN, which says how long the event must not happen",
+                hint="add for example WITHIN 1 hour",
+            )
 
     # ---- RETURN ------------------------------------------------------------------------------------------
 
@@ -277,10 +269,3 @@ def _top_level(where: tree.Expression | None) -> list[tree.Expression]:
     if isinstance(where, tree.Call) and where.function == "and":
         return [one for argument in where.arguments for one in _top_level(argument)]
     return [where]
-
-
-def _conjunctions(pattern: Pattern) -> list[Conjunction]:
-    if isinstance(pattern, Step):
-        return []
-    own = [pattern] if isinstance(pattern, Conjunction) else []
-    return own + [one for item in pattern.items for one in _conjunctions(item)]

@@ -86,7 +86,7 @@ def minus(types: Sequence[ValueType]) -> ValueType:
 
 def quotient(types: Sequence[ValueType]) -> ValueType:
     """A quotient is a float, also of integers and of two durations."""
-    if all(value_type.kind is Kind.DURATION for value_type in types):
+    if all(value_type.kind is Kind.DURATION or value_type.is_open for value_type in types):
         return FLOAT
     arithmetic(types)
     return FLOAT
@@ -115,6 +115,11 @@ def unified(types: Sequence[ValueType]) -> ValueType:
     if not types:
         raise TypeClash("1 or more arguments; got 0")
     return next((value_type for value_type in types if not value_type.is_open), types[0])
+
+
+def case_type(types: Sequence[ValueType]) -> ValueType:
+    """CASE has the type of its branches, which stand at odd places and at the end."""
+    return unified([*types[1:-1:2], types[-1]])
 
 
 def membership(types: Sequence[ValueType]) -> ValueType:

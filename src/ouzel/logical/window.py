@@ -57,10 +57,11 @@ def bind_window(
 def _count(events: int | tree.Parameter, source: str, parameters: Mapping[str, Any]) -> int:
     if isinstance(events, int):
         return events
-    amount = parameter_amount(source, events, parameters).amount
-    if amount.denominator != 1 or amount < 1:
+    length = parameter_amount(source, events, parameters)
+    amount = length.amount
+    if length.unit is not None or amount.denominator != 1 or amount < 1:
         raise QueryError(
-            f"the parameter ${events.name} is {float(amount):g}",
+            f"the parameter ${events.name} is {parameters[events.name]!r}",
             source,
             events.span,
             required="a whole number of events, at least 1",

@@ -91,8 +91,8 @@ def queries(
             other = draw(st.sampled_from([p for p in positive if p.kind == "one"] or [one]))
             sign = draw(st.sampled_from(("=", "<", "!=")))
             query.conditions.append(f"{one.variable}.x {sign} {other.variable}.y")
-    edge = components[0].kind == "negative" or components[-1].kind == "negative"
-    if edge or draw(st.booleans()):
+    # a negative component that may come to stand at an edge needs a window
+    if any(one.kind == "negative" for one in components) or draw(st.booleans()):
         query.window = draw(_windows(count_windows))
     return query
 

@@ -14,8 +14,7 @@ from ouzel.logical.pattern import Binds, Component, Conjunction, Disjunction, Pa
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.reference.evaluate import Bindings, bound_events, holds
 from ouzel.physical.reference.events import Event, Stream
-from ouzel.physical.reference.match import Gap, Match, remove_duplicates, within
-from ouzel.physical.reference.partitions import Key, all_keys, partition
+from ouzel.physical.reference.match import Gap, Match, within
 
 
 @dataclass(frozen=True)
@@ -42,54 +41,50 @@ class Candidate:
 
 
 class CombinationMatcher:
-    """Enumerates one query over one stream, partition by partition."""
+    """Enumerates one query over one partition of a stream."""
 
-    def __init__(self, query: BoundQuery, stream: Stream) -> None:
-        """Keep what is to be matched."""
+    def __init__(self, query: BoundQuery, stream: Stream, part: Stream) -> None:
+        """Keep what is to be matched: the events of one partition of the stream."""
         self.query = query
         self.stream = stream
+        self.part = part
 
-    def matches(self, told: Callable[[int], None]) -> list[Match]:
-        """All matches, before negation; `told` is given the number of events as they are done."""
-        found: list[Match] = []
-        for key in all_keys(self.stream, self.query.equivalences):
-            part = partition(key, self.stream, self.query.equivalences)
-            told(len(part.events))
-            for pattern in alternatives(self.query.pattern):
-                for candidate in self._candidates(pattern, part, None):
-                    found += self._fill(candidate, part, key)
-        return remove_duplicates(found)
+    def matches(self, told: Callable[[int], None]) -> Iterator[Match]:
+        """All matches, before negation; `told` is given the number of events when they are done."""
+        for pattern in alternatives(self.query.pattern):
+            for candidate in self._candidates(pattern, None):
+                yield from self._fill(candidate)
+        told(len(self.part.events))
 
     # ---- what the operators allow ------------------------------------------------------------------------
 
-    def _candidates(self, pattern: Pattern, part: Stream, after: Event | None) -> Iterator[Candidate]:
+    def _candidates(self, pattern: Pattern, after: Event | None) -> Iterator[Candidate]:
         """All ways to bind a pattern to events that come after a given one."""
         match pattern:
             case Step(component):
-                yield from self._component(component, part, after)
+                yield from self._component(component, after)
             case Sequence(items):
-                yield from self._sequence(items, part, after, Candidate({}), ())
+                yield from self._sequence(items, after, Candidate({}), ())
             case Conjunction(items):
-                yield from self._conjunction(items, part, after)
+                yield from self._conjunction(items, after)
 
-    def _component(self, component: Component, part: Stream, after: Event | None) -> Iterator[Candidate]:
+    def _component(self, component: Component, after: Event | None) -> Iterator[Candidate]:
         if component.binds in (Binds.NONE, Binds.GROUP):
             yield Candidate({}, (Slot((component,)),))
             return
-        events = [e for e in part.events if e.type in component.type_names and self._passes(component, e)]
+        events = [e for e in self.part.events if e.type in component.type_names and self._passes(component, e)]
         if component.binds is Binds.ONE:
             for event in events:
                 if after is None or after.precedes(event):
                     yield Candidate({component.variable: event})
             return
-        for chain in self._chains(component, events, part, after, ()):
+        for chain in self._chains(component, events, after, ()):
             yield Candidate({component.variable: chain if component.is_array else next(iter(chain), None)})
 
     def _chains(
         self,
         component: Component,
         events: list[Event],
-        part: Stream,
         after: Event | None,
         chain: tuple[Event, ...],
     ) -> Iterator[tuple[Event, ...]]:
@@ -99,14 +94,13 @@ class CombinationMatcher:
         if component.most is not None and len(chain) == component.most:
             return
         for event in events:
-            near = not chain or within(self.query.window, chain[0], event, part)
+            near = not chain or within(self.query.window, chain[0], event, self.part)
             if near and (after is None or after.precedes(event)):
-                yield from self._chains(component, events, part, event, (*chain, event))
+                yield from self._chains(component, events, event, (*chain, event))
 
     def _sequence(
         self,
         items: tuple[Pattern, ...],
-        part: Stream,
         after: Event | None,
         so_far: Candidate,
         waiting: tuple[Component, ...],
@@ -118,18 +112,21 @@ class CombinationMatcher:
             return
         item, rest = items[0], items[1:]
         if isinstance(item, Step) and item.component.binds in (Binds.NONE, Binds.GROUP):
-            yield from self._sequence(rest, part, after, so_far, (*waiting, item.component))
+            yield from self._sequence(rest, after, so_far, (*waiting, item.component))
             return
-        for candidate in self._candidates(item, part, last or after):
+        for candidate in self._candidates(item, last or after):
             bindings = {**so_far.bindings, **candidate.bindings}
             if not candidate.events:
-                yield from self._sequence(rest, part, after, replace(so_far, bindings=bindings), waiting)
+                yield from self._sequence(rest, after, replace(so_far, bindings=bindings), waiting)
                 continue
             first = min(candidate.events, key=lambda event: event.start)
-            slots = so_far.slots + _slots(waiting, last, first) + candidate.slots
-            yield from self._sequence(rest, part, after, Candidate(bindings, slots), ())
+            # slots at the edge of an inner sequence have their neighbours here
+            earlier = tuple(_closed(slot, before=first) for slot in so_far.slots)
+            inner = tuple(_closed(slot, after=last) for slot in candidate.slots)
+            slots = earlier + _slots(waiting, last, first) + inner
+            yield from self._sequence(rest, after, Candidate(bindings, slots), ())
 
-    def _conjunction(self, items: tuple[Pattern, ...], part: Stream, after: Event | None) -> Iterator[Candidate]:
+    def _conjunction(self, items: tuple[Pattern, ...], after: Event | None) -> Iterator[Candidate]:
         """All items on distinct events, in any order."""
         positive = [item for item in items if not _is_negative(item)]
         negative = tuple(
@@ -137,7 +134,7 @@ class CombinationMatcher:
             for item in items
             if isinstance(item, Step) and item.component.negative
         )
-        choices = [list(self._candidates(item, part, after)) for item in positive]
+        choices = [list(self._candidates(item, after)) for item in positive]
         for chosen in product(*choices):
             events = [event for candidate in chosen for event in candidate.events]
             if len(set(events)) == len(events):
@@ -147,37 +144,37 @@ class CombinationMatcher:
 
     # ---- grouping closures and conditions ----------------------------------------------------------------
 
-    def _fill(self, candidate: Candidate, part: Stream, key: Key) -> Iterator[Match]:
+    def _fill(self, candidate: Candidate) -> Iterator[Match]:
         """Fill the slots: those at the end first, as they decide where the match ends, then all others."""
         slots = sorted(candidate.slots, key=lambda slot: slot.before is not None)
-        fillings = [Match(candidate.bindings, key)]
+        fillings = [Match(candidate.bindings)]
         for slot in slots:
-            fillings = [filled for match in fillings for filled in self._fill_slot(match, slot, part)]
+            fillings = [filled for match in fillings for filled in self._fill_slot(match, slot)]
         for match in fillings:
-            if match.events and within(self.query.window, match.first, match.last, part):
+            if match.events and within(self.query.window, match.first, match.last, self.part):
                 positive = [c for c in self.query.conjuncts if not (c.component and c.component.negative)]
                 if all(holds(conjunct, match.bindings, self.stream) for conjunct in positive):
                     yield match
 
-    def _fill_slot(self, match: Match, slot: Slot, part: Stream) -> Iterator[Match]:
+    def _fill_slot(self, match: Match, slot: Slot) -> Iterator[Match]:
         group = next((c for c in slot.components if c.binds is Binds.GROUP), None)
         if group is None:
             gaps = tuple(Gap(c, slot.after, slot.before, slot.around) for c in slot.components)
             yield replace(match, gaps=match.gaps + gaps)
             return
         place = slot.components.index(group)
-        for elements in self._groups(group, match, slot, part):
+        for elements in self._groups(group, match, slot):
             first, last = (elements[0], elements[-1]) if elements else (slot.before, slot.after)
             gaps = tuple(Gap(c, slot.after, first) for c in slot.components[:place])
             gaps += tuple(Gap(c, last, slot.before) for c in slot.components[place + 1 :])
             bindings = {**match.bindings, group.variable: elements}
-            yield Match(bindings, match.key, match.gaps + gaps)
+            yield Match(bindings, match.gaps + gaps)
 
-    def _groups(self, group: Component, match: Match, slot: Slot, part: Stream) -> Iterator[tuple[Event, ...]]:
+    def _groups(self, group: Component, match: Match, slot: Slot) -> Iterator[tuple[Event, ...]]:
         """The groups that a closure can be: all events between its neighbours, or every n successive ones."""
         events = [
             event
-            for event in part.events
+            for event in self.part.events
             if event.type in group.type_names
             and self._passes(group, event)
             and (slot.after is None or slot.after.precedes(event))
@@ -197,7 +194,7 @@ class CombinationMatcher:
                 # no left neighbour: the window says where the closure begins
                 ends = [*match.events, *(chosen if slot.before is None else ())]
                 last = max(ends, key=lambda event: event.end)
-                near = [event for event in chosen if within(self.query.window, event, last, part)]
+                near = [event for event in chosen if within(self.query.window, event, last, self.part)]
             if group.successive:
                 count = group.least
                 yield from (tuple(near[k : k + count]) for k in range(len(near) - count + 1))
@@ -242,6 +239,13 @@ def _flattened(items: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
 
 def _slots(waiting: tuple[Component, ...], after: Event | None, before: Event | None) -> tuple[Slot, ...]:
     return (Slot(waiting, after, before),) if waiting else ()
+
+
+def _closed(slot: Slot, *, after: Event | None = None, before: Event | None = None) -> Slot:
+    """A slot with the neighbours that it lacks, unless it looks around the whole match."""
+    if slot.around:
+        return slot
+    return replace(slot, after=slot.after or after, before=slot.before or before)
 
 
 def _is_negative(pattern: Pattern) -> bool:

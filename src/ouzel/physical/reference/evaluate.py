@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from ouzel.logical.conjuncts import Conjunct
+from ouzel.logical.conjuncts import Conjunct, is_iterated
 from ouzel.logical.expressions import (
     Aggregate,
     Apply,
@@ -37,7 +37,7 @@ def holds(conjunct: Conjunct, bindings: Bindings, stream: Stream, taken: str | N
     nodes = [node for literal in conjunct.literals for node in references(literal)]
     if any(_is_unbound(node, bindings) for node in nodes):
         return True
-    iterated = sorted({node.variable for node in nodes if _is_iterated(node)})
+    iterated = sorted({node.variable for node in nodes if is_iterated(node)})
     ranges = [_indices(conjunct, variable, bindings, taken) for variable in iterated]
     return all(
         any(
@@ -51,19 +51,10 @@ def holds(conjunct: Conjunct, bindings: Bindings, stream: Stream, taken: str | N
 def _indices(conjunct: Conjunct, variable: str, bindings: Bindings, taken: str | None) -> Sequence[int]:
     """The elements that [i] stands for, counted from 1."""
     count = len(_elements(bindings, variable))
-    first = 2 if conjunct.from_second and conjunct.component and conjunct.component.variable == variable else 1
+    first = 2 if variable in conjunct.from_second else 1
     if variable == taken:
         return range(max(first, count), count + 1)
     return range(first, count + 1)
-
-
-def _is_iterated(node: Variable) -> bool:
-    match node:
-        case Attribute(element=element) | Moment(element=element):
-            return element in (Element.CURRENT, Element.PREVIOUS)
-        case Aggregate(extent=extent):
-            return extent is Extent.SO_FAR
-    return False
 
 
 def _is_unbound(node: Variable, bindings: Bindings) -> bool:

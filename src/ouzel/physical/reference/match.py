@@ -10,7 +10,6 @@ from ouzel.logical.pattern import Component
 from ouzel.logical.window import Window
 from ouzel.physical.reference.evaluate import Bindings, bound_events
 from ouzel.physical.reference.events import Event, Stream
-from ouzel.physical.reference.partitions import Key
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,9 @@ class Gap:
 
 @dataclass(frozen=True)
 class Match:
-    """A match: what the variables are bound to, its partition, and where negation has to look."""
+    """A match: what the variables are bound to, and where negation has to look."""
 
     bindings: Bindings
-    key: Key
     gaps: tuple[Gap, ...] = ()
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.pattern import has_conjunction_or_group
 from ouzel.logical.query import BoundQuery
@@ -15,7 +16,7 @@ from ouzel.physical.reference.evaluate import holds
 from ouzel.physical.reference.events import Stream
 from ouzel.physical.reference.match import Match, remove_duplicates
 from ouzel.physical.reference.negation import is_refuted
-from ouzel.physical.reference.partitions import Key
+from ouzel.physical.reference.partitions import Key, all_keys, key_of, partition
 from ouzel.physical.reference.runs import RunMatcher
 
 
@@ -30,14 +31,20 @@ def find_matches(
     if not all(holds(conjunct, {}, stream) for conjunct in always):
         return []
     kind = CombinationMatcher if has_conjunction_or_group(query.pattern) else RunMatcher
-    found = remove_duplicates(list(kind(query, stream).matches(told)))
-    found = [match for match in found if not is_refuted(match, query, stream)]
+    tests = query.equivalences
+    found: list[Match] = []
+    for key in all_keys(stream, tests):
+        found += kind(query, stream, partition(key, stream, tests)).matches(told)
+    # events that are in every partition may be found in several
+    found = [match for match in remove_duplicates(found) if not is_refuted(match, query, stream)]
     found.sort(key=lambda match: match.order(stream, query.components))
-    return keep_apart(found, stream) if query.non_overlap else found
+    return keep_apart(found, query, stream) if query.non_overlap else found
 
 
-def keep_apart(matches: list[Match], stream: Stream) -> list[Match]:
+def keep_apart(matches: list[Match], query: BoundQuery, stream: Stream) -> list[Match]:
     """NON_OVERLAP: in each partition, a match counts only if it starts after the last one kept has ended.
+
+    Under strict contiguity the stream is one partition (SASE+ section 2).
 
     Of matches that end together, the one that starts last is tried first, then the one with the fewest events,
     then the one whose events come first.  The matches are in order already, which decides what is still equal.
@@ -45,11 +52,13 @@ def keep_apart(matches: list[Match], stream: Stream) -> list[Match]:
     by_end = sorted(matches, key=lambda match: (len(match.events), match.places(stream)))
     by_end.sort(key=lambda match: match.first.start, reverse=True)
     by_end.sort(key=lambda match: match.last.end)
+    tests = () if query.strategy is Strategy.STRICT_CONTIGUITY else query.equivalences
     kept: dict[Key, Match] = {}
     result: list[Match] = []
     for match in by_end:
-        previous = kept.get(match.key)
+        key = key_of(match.events, tests, stream)
+        previous = kept.get(key)
         if previous is None or previous.last.end < match.first.start:
-            kept[match.key] = match
+            kept[key] = match
             result.append(match)
     return result

@@ -6,14 +6,15 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.reference.evaluate import holds
 from ouzel.physical.reference.events import Event, Stream
 from ouzel.physical.reference.match import Gap, Match, within
-from ouzel.physical.reference.partitions import partition
+from ouzel.physical.reference.partitions import key_of, partition
 
 
 def is_refuted(match: Match, query: BoundQuery, stream: Stream) -> bool:
     """Whether something happened that must not happen."""
     if not match.gaps:
         return False
-    part = partition(match.key, stream, query.equivalences)
+    key = key_of(match.events, query.equivalences, stream)
+    part = partition(key, stream, query.equivalences)
     return any(
         _refutes(event, gap, match, query, stream) and _lies_in(event, gap, match, query, part)
         for gap in match.gaps

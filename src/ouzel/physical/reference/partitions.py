@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
@@ -36,6 +37,14 @@ def join(key: Key, event: Event, tests: tuple[EquivalenceTest, ...], stream: Str
     return tuple(joined)
 
 
+def key_of(events: Iterable[Event], tests: tuple[EquivalenceTest, ...], stream: Stream) -> Key:
+    """The key of the partition that events of one match are in, as far as their attributes tell."""
+    key = first_key(tests)
+    for event in events:
+        key = join(key, event, tests, stream) or key
+    return key
+
+
 def partition(key: Key, stream: Stream, tests: tuple[EquivalenceTest, ...]) -> Stream:
     """The part of a stream that a partition's runs see."""
     if not tests:
@@ -48,6 +57,9 @@ def all_keys(stream: Stream, tests: tuple[EquivalenceTest, ...]) -> list[Key]:
     start = first_key(tests)
     keys = [key for event in stream.events if (key := join(start, event, tests, stream)) is not None]
     if any(value is ANY_VALUE for key in keys for value in key):
-        values = [{key[k] for key in keys if key[k] is not ANY_VALUE} or {ANY_VALUE} for k in range(len(tests))]
+        values = [
+            dict.fromkeys(key[k] for key in keys if key[k] is not ANY_VALUE) or {ANY_VALUE: None}
+            for k in range(len(tests))
+        ]
         return list(product(*values))
     return list(dict.fromkeys(keys))

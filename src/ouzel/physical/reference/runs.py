@@ -16,7 +16,6 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.reference.evaluate import Bindings, holds
 from ouzel.physical.reference.events import Event, Stream
 from ouzel.physical.reference.match import Gap, Match, within
-from ouzel.physical.reference.partitions import Key, first_key, join, partition
 from ouzel.physical.reference.steps import Crossing, Steps, build_steps
 
 
@@ -28,7 +27,6 @@ class Run:
     component: Component
     first: Event
     last: Event
-    key: Key
     gaps: tuple[Gap, ...]
 
     @property
@@ -45,12 +43,13 @@ class Run:
 
 
 class RunMatcher:
-    """Runs one query over one stream."""
+    """Runs one query over one partition of a stream."""
 
-    def __init__(self, query: BoundQuery, stream: Stream) -> None:
-        """Build the automaton."""
+    def __init__(self, query: BoundQuery, stream: Stream, part: Stream) -> None:
+        """Build the automaton; `part` are the events of the stream that the partition's runs can bind."""
         self.query = query
         self.stream = stream
+        self.part = part
         self.steps: Steps = build_steps(query.pattern)
         self._conjuncts = {
             (component.variable, place): [
@@ -61,21 +60,22 @@ class RunMatcher:
             for component in query.components
             for place in Place
         }
-        self._partitions: dict[Key, Stream] = {}
 
     def matches(self, told: Callable[[int], None]) -> Iterator[Match]:
         """All matches, before negation; `told` is given the number of events as they are done."""
         runs: list[Run] = []
-        for group in self.stream.simultaneous():
+        # strict contiguity alone minds the events of other partitions: they end its runs
+        strict = self.query.strategy is Strategy.STRICT_CONTIGUITY
+        for group in (self.stream if strict else self.part).simultaneous():
             told(len(group))
             bound: list[Run] = []
             kept: list[Run] = []
             for run in runs:
                 if self._is_expired(run, group[0]):
                     continue
-                moves = [(event, self._take(run, event), self._begin(run, event)) for event in group]
-                bound += [fork for _event, taken, begun in moves for fork in taken + begun]
-                if all(self._may_ignore(run, event, taken, begun) for event, taken, begun in moves):
+                moves = [(self._take(run, event), self._begin(run, event)) for event in group]
+                bound += [fork for taken, begun in moves for fork in taken + begun]
+                if all(self._may_ignore(run, taken, begun) for taken, begun in moves):
                     kept.append(run)
             bound += [run for event in group for run in self._start(event)]
             for run in bound:
@@ -88,23 +88,20 @@ class RunMatcher:
         return [
             run
             for crossing, component in self.steps.starts
-            for run in self._bind({}, None, crossing, component, event, first_key(self.query.equivalences))
+            for run in self._bind(None, crossing, component, event)
         ]
 
     def _take(self, run: Run, event: Event) -> list[Run]:
         """Take the event into the open closure."""
         component = run.component
-        if not run.is_open or event.type not in component.type_names or not run.last.precedes(event):
-            return []
-        key = join(run.key, event, self.query.equivalences, self.stream)
-        if key is None or not self._within(run.first, event, key):
+        if not run.is_open or not run.last.precedes(event) or not self._fits(component, run.first, event):
             return []
         elements = run.bindings[component.variable]
         assert isinstance(elements, tuple)
         bindings = {**run.bindings, component.variable: (*elements, event)}
         if not self._all_hold(component, Place.TAKE, bindings, component.variable):
             return []
-        return [replace(run, bindings=bindings, last=event, key=key)]
+        return [replace(run, bindings=bindings, last=event)]
 
     def _begin(self, run: Run, event: Event) -> list[Run]:
         """Begin a next component with the event, if the last one is complete."""
@@ -113,47 +110,38 @@ class RunMatcher:
         return [
             begun
             for crossing, component in self.steps.after(run.component)
-            for begun in self._bind(run.bindings, run, crossing, component, event, run.key)
+            for begun in self._bind(run, crossing, component, event)
         ]
 
-    def _may_ignore(self, run: Run, event: Event, taken: list[Run], begun: list[Run]) -> bool:
+    def _may_ignore(self, run: Run, taken: list[Run], begun: list[Run]) -> bool:
         match self.query.strategy:
-            case Strategy.STRICT_CONTIGUITY:
+            case Strategy.STRICT_CONTIGUITY | Strategy.PARTITION_CONTIGUITY:
                 return False
-            case Strategy.PARTITION_CONTIGUITY:
-                return join(run.key, event, self.query.equivalences, self.stream) is None
             case Strategy.SKIP_TILL_NEXT_MATCH:
                 return not taken if run.is_open else not begun
         return True
 
     # ---- conditions --------------------------------------------------------------------------------------
 
-    def _bind(
-        self,
-        bindings: Bindings,
-        run: Run | None,
-        crossing: Crossing,
-        component: Component,
-        event: Event,
-        key: Key,
-    ) -> list[Run]:
+    def _fits(self, component: Component, first: Event, event: Event) -> bool:
+        """Whether an event has the type, partition and time to be bound in a run that began with `first`."""
+        inside = event.type in component.type_names and event in self.part.places
+        return inside and within(self.query.window, first, event, self.part)
+
+    def _bind(self, run: Run | None, crossing: Crossing, component: Component, event: Event) -> list[Run]:
         """Bind a component's first event, having crossed negative and empty components on the way."""
-        if event.type not in component.type_names:
-            return []
-        joined = join(key, event, self.query.equivalences, self.stream)
         first = run.first if run else event
-        if joined is None or not self._within(first, event, joined):
+        if not self._fits(component, first, event):
             return []
-        skipped = self._skip(bindings, crossing)
+        skipped = self._skip(run.bindings if run else {}, crossing)
         if skipped is None:
             return []
         bindings = {**skipped, component.variable: (event,) if component.is_array else event}
         for place in (Place.BEGIN, Place.TAKE):
             if not self._all_hold(component, place, bindings, component.variable):
                 return []
-        last = run.last if run else None
-        gaps = tuple(Gap(negative, last, event) for negative in crossing.negatives)
-        return [Run(bindings, component, first, event, joined, (run.gaps if run else ()) + gaps)]
+        gaps = tuple(Gap(negative, run.last if run else None, event) for negative in crossing.negatives)
+        return [Run(bindings, component, first, event, (run.gaps if run else ()) + gaps)]
 
     def _skip(self, bindings: Bindings, crossing: Crossing) -> Bindings | None:
         """Leave closures empty, if their proceed conditions allow it."""
@@ -176,21 +164,11 @@ class RunMatcher:
             bindings = self._skip(run.bindings, crossing)
             if bindings is not None:
                 gaps = tuple(Gap(negative, run.last, None) for negative in crossing.negatives)
-                yield Match(bindings, run.key, run.gaps + gaps)
+                yield Match(bindings, run.gaps + gaps)
 
     def _all_hold(self, component: Component, place: Place, bindings: Bindings, taken: str | None = None) -> bool:
         conjuncts = self._conjuncts[component.variable, place]
         return all(holds(conjunct, bindings, self.stream, taken) for conjunct in conjuncts)
-
-    # ---- windows -----------------------------------------------------------------------------------------
-
-    def _within(self, first: Event, last: Event, key: Key) -> bool:
-        window = self.query.window
-        if window is None or not window.counts_events:
-            return within(window, first, last, self.stream)
-        if key not in self._partitions:
-            self._partitions[key] = partition(key, self.stream, self.query.equivalences)
-        return within(window, first, last, self._partitions[key])
 
     def _is_expired(self, run: Run, event: Event) -> bool:
         """Whether no event from now on can be near enough; only to save time."""
