@@ -7,12 +7,16 @@ from typing import Any
 
 import pyarrow as pa
 
+from ouzel.logical.expressions import Expression
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.match_table import MatchTable
 from ouzel.physical.reference import Event, Match, Stream, Values, find_matches
+from ouzel.physical.reference.evaluate import evaluate
 from ouzel.physical.reference.partitions import first_key, join
-from ouzel.runtimes.results import result_table
+from ouzel.physical.reference.table import match_table
+from ouzel.runtimes.results import Compute, result_table
 
 Progress = Callable[[int, int], None]
 """Called with the number of events done and the number there are."""
@@ -26,14 +30,24 @@ def run_program(
     steps = _Steps(progress, len(plans))
     for plan in plans:
         query = plan.query
-        stream = _stream(query, events)
-        matches = _run(plan, stream, steps)
-        table = result_table(query, matches, stream)
+        matches, compute = _run_reference(plan, events, steps)
+        table = result_table(query, matches, events.table, compute)
         results[query.name] = table
         if query.into is not None:
-            intervals = [(m.first.start, m.last.end, m.first.start_time, m.last.end_time) for m in matches]
+            intervals = zip(matches.starts, matches.ends, matches.start_times, matches.end_times, strict=True)
             events = events.with_composites(query.into, table, intervals)
     return results
+
+
+def _run_reference(plan: Plan, events: EventTable, steps: _Steps) -> tuple[MatchTable, Compute]:
+    """Run the reference matcher, which computes RETURN match by match."""
+    stream = _stream(plan.query, events)
+    matches = _run(plan, stream, steps)
+
+    def compute(expression: Expression) -> list[Any]:
+        return [evaluate(expression, match.bindings, stream) for match in matches]
+
+    return match_table(plan.query, matches), compute
 
 
 def _stream(query: BoundQuery, events: EventTable) -> Stream:

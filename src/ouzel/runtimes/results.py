@@ -5,27 +5,28 @@ Attributes and whole events are gathered from the event table, so that they keep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ouzel.language.durations import NANOSECONDS
-from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expression, Moment
+from ouzel.logical.expressions import Attribute, Element, Events, Expression, Moment
 from ouzel.logical.output import event_fields, output_type
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import Kind
-from ouzel.physical.reference.evaluate import evaluate
-from ouzel.physical.reference.events import Event, Stream
-from ouzel.physical.reference.match import Match
+from ouzel.physical.event_table import Integers
+from ouzel.physical.match_table import Many, MatchTable, One
 
-Rows = list[int | None]
+Compute = Callable[[Expression], Any]
+"""The values of an expression for all matches, as an array or list that Arrow takes."""
 
 
-def result_table(query: BoundQuery, matches: Sequence[Match], stream: Stream) -> pa.Table:
+def result_table(query: BoundQuery, matches: MatchTable, events: pa.Table, compute: Compute) -> pa.Table:
     """The matches of a query as RETURN asks for them, or start, end and all variables without RETURN."""
-    builder = _Builder(query, matches, stream)
+    builder = _Builder(query, matches, events, compute)
     if query.output:
         columns = {column.name: builder.column(column.expression) for column in query.output}
     else:
@@ -36,20 +37,17 @@ def result_table(query: BoundQuery, matches: Sequence[Match], stream: Stream) ->
 class _Builder:
     """Builds the columns of one result."""
 
-    def __init__(self, query: BoundQuery, matches: Sequence[Match], stream: Stream) -> None:
+    def __init__(self, query: BoundQuery, matches: MatchTable, events: pa.Table, compute: Compute) -> None:
         self.query = query
         self.matches = matches
-        self.stream = stream
-        self.table = stream.values.table
+        self.table = events
+        self.compute = compute
         self.components = {component.variable: component for component in query.components}
 
     def everything(self) -> dict[str, Any]:
         """The columns of a query without RETURN."""
         time = self.query.schema.time.arrow
-        columns: dict[str, Any] = {
-            "start": _times([match.first.start_time for match in self.matches], time),
-            "end": _times([match.last.end_time for match in self.matches], time),
-        }
+        columns = {"start": _times(self.matches.start_times, time), "end": _times(self.matches.end_times, time)}
         for component in self.query.components:
             if not component.negative:
                 columns[component.variable] = self._events(component, None)
@@ -60,15 +58,10 @@ class _Builder:
         match expression:
             case Events():
                 return self._events(self.components[expression.variable], expression.column)
-            case Attribute(element=Element.SINGLE):
-                return self._gather(expression.column, self._rows(expression.variable, 0))
-            case Attribute(element=Element.FIRST | Element.LAST as element):
-                index = 0 if element is Element.FIRST else -1
-                return self._gather(expression.column, self._rows(expression.variable, index))
-        values = [evaluate(expression, match.bindings, self.stream) for match in self.matches]
+            case Attribute():
+                return self._gather(expression.column, self._rows(expression.variable, expression.element))
         arrow = output_type(expression, self.components, self.query.schema.time)
-        if isinstance(expression, Constant) and expression.type.kind is Kind.DURATION and not values:
-            return pa.array([], pa.duration("ns"))
+        values = self.compute(expression)
         if isinstance(expression, Moment):
             return _times(values, arrow)
         if expression.type.kind is Kind.DURATION and expression.type.unit == "d":
@@ -78,51 +71,50 @@ class _Builder:
 
     # ---- events ------------------------------------------------------------------------------------------
 
-    def _rows(self, variable: str, index: int) -> Rows:
-        return [_row(match.bindings.get(variable), index) for match in self.matches]
+    def _rows(self, variable: str, element: Element) -> Integers:
+        """The row of one event of each match: the only one, or the first or last of an array."""
+        bound = self.matches.bound[variable]
+        if isinstance(bound, One):
+            return bound.rows
+        at = bound.offsets[:-1] if element is Element.FIRST else bound.offsets[1:] - 1
+        empty = bound.offsets[:-1] == bound.offsets[1:]
+        return np.where(empty, -1, np.append(bound.rows, -1)[np.where(empty, -1, at)])
 
     def _events(self, component: Component, column: str | None) -> pa.Array | pa.ChunkedArray:
         """What a variable is bound to, whole or one attribute of it: a value, or a list for an array."""
-        if not component.is_array:
-            return self._values(component, column, self._rows(component.variable, 0))
-        bound = [match.bindings.get(component.variable) for match in self.matches]
-        lists = [elements if isinstance(elements, tuple) else () for elements in bound]
-        offsets = [0]
-        for elements in lists:
-            offsets.append(offsets[-1] + len(elements))
-        rows: Rows = [event.row for elements in lists for event in elements]
-        values = self._values(component, column, rows)
-        values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-        unbound = pa.array([elements is None for elements in bound], pa.bool_())
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=unbound)
+        bound = self.matches.bound[component.variable]
+        if isinstance(bound, One):
+            return self._values(component, column, bound.rows)
+        return _lists(bound, self._values(component, column, bound.rows))
 
-    def _values(self, component: Component, column: str | None, rows: Rows) -> pa.Array | pa.ChunkedArray:
+    def _values(self, component: Component, column: str | None, rows: Integers) -> pa.Array | pa.ChunkedArray:
         if column is not None:
             return self._gather(column, rows)
         fields = event_fields(component)
-        arrays = [_combined(self._gather(field.name, rows)) for field in fields.values()]
-        mask = pa.array([row is None for row in rows], pa.bool_())
         if not fields:
-            return pa.array([None if row is None else {} for row in rows], pa.struct([]))
-        return pa.StructArray.from_arrays(arrays, names=list(fields), mask=mask)
+            return pa.array([None if row < 0 else {} for row in rows], pa.struct([]))
+        arrays = [_combined(self._gather(field.name, rows)) for field in fields.values()]
+        return pa.StructArray.from_arrays(arrays, names=list(fields), mask=pa.array(rows < 0))
 
-    def _gather(self, column: str, rows: Rows) -> pa.ChunkedArray:
-        return self.table.column(column).take(pa.array(rows, pa.int64()))
+    def _gather(self, column: str, rows: Integers) -> pa.ChunkedArray:
+        return self.table.column(column).take(pa.array(rows, mask=rows < 0))
 
 
-def _combined(column: pa.ChunkedArray) -> pa.Array:
+def _lists(bound: Many, values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    offsets = pa.array(bound.offsets.astype(np.int32))
+    return pa.ListArray.from_arrays(offsets, _combined(values), mask=pa.array(bound.unbound))
+
+
+def _combined(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """One array of a column's chunks."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
     combined = column.combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) and combined.num_chunks else combined
 
 
-def _row(bound: Event | tuple[Event, ...] | None, index: int) -> int | None:
-    if isinstance(bound, tuple):
-        return bound[index].row if bound else None
-    return None if bound is None else bound.row
-
-
-def _times(values: list[int | None], arrow: pa.DataType) -> pa.Array:
+def _times(values: Any, arrow: pa.DataType) -> pa.Array:
     """Ticks as values of the time column."""
-    if pa.types.is_date64(arrow):
-        return pa.array(values, pa.date32()).cast(arrow)
-    return pa.array(values, arrow)
+    if pa.types.is_date32(arrow) or pa.types.is_date64(arrow):
+        return pa.array(values, pa.int64()).cast(pa.int32()).cast(pa.date32()).cast(arrow)
+    return pa.array(values, pa.int64()).cast(arrow)
