@@ -15,6 +15,7 @@ STAGES = [
     {"language"},
     {"logical"},
     {"optimizer"},
+    {"kernels"},
     {"physical"},
     {"runtimes"},
     {"compile", "explain"},
@@ -25,8 +26,14 @@ STAGES = [
 ]
 LEVEL = {name: level for level, names in enumerate(STAGES) for name in names}
 
-# Who may import what is optional.  The core install has none of these.
-OPTIONAL = {"pandas": (), "polars": (), "pyspark": (), "numba": (), "hypothesis": ("testing/strategies.py",)}
+# Who may import what is heavy or optional; of these, the core install has Numba only.
+OPTIONAL = {
+    "numba": ("kernels/compiled.py",),
+    "pandas": (),
+    "polars": (),
+    "pyspark": (),
+    "hypothesis": ("testing/strategies.py",),
+}
 
 
 def modules() -> list[Path]:

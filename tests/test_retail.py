@@ -56,8 +56,7 @@ def misplacements(item: list[Reading]) -> list[tuple[Reading, Reading]]:
         for b in item
         if a.type == b.type == "Shelf" and a.shelf != b.shelf and a.ts < b.ts <= a.ts + HOUR
         if not any(
-            b.ts < c.ts <= a.ts + HOUR
-            and (c.type == "Register" or (c.type == "Shelf" and c.shelf == a.shelf))
+            b.ts < c.ts <= a.ts + HOUR and (c.type == "Register" or (c.type == "Shelf" and c.shelf == a.shelf))
             for c in item
         )
     ]
@@ -122,9 +121,7 @@ def test_sold_items_go_from_the_shelf_over_the_register_to_the_exit(
         assert (second_last, last) in {("Register", "Exit"), ("Shelf", "Shelf")}
 
 
-def test_the_stolen_items_are_those_the_theft_query_finds(
-    week: Retail, items: dict[int, list[Reading]]
-) -> None:
+def test_the_stolen_items_are_those_the_theft_query_finds(week: Retail, items: dict[int, list[Reading]]) -> None:
     found = {tag: len(thefts(item)) for tag, item in items.items() if thefts(item)}
     assert tuple(sorted(found)) == week.stolen
     assert len(week.stolen) == 20
@@ -140,9 +137,7 @@ def test_the_misplaced_items_are_those_the_other_query_finds(
     assert set(found.values()) == {1}
 
 
-def test_only_misplaced_items_are_read_on_a_second_shelf(
-    week: Retail, items: dict[int, list[Reading]]
-) -> None:
+def test_only_misplaced_items_are_read_on_a_second_shelf(week: Retail, items: dict[int, list[Reading]]) -> None:
     shelves = {tag: {reading.shelf for reading in item} - {None} for tag, item in items.items()}
     assert {tag for tag, found in shelves.items() if len(found) > 1} == set(week.misplaced)
 
@@ -153,9 +148,7 @@ def test_nothing_need_be_stolen_or_misplaced() -> None:
 
 
 def test_too_few_readings_for_what_is_to_be_found_in_them() -> None:
-    with pytest.raises(
-        ValueError, match="3 thefts and 2 misplaced items require at least 50 readings; got 49"
-    ):
+    with pytest.raises(ValueError, match="3 thefts and 2 misplaced items require at least 50 readings; got 49"):
         retail_readings(49, thefts=3, misplaced=2)
 
 

@@ -14,6 +14,7 @@ from ouzel.errors import OuzelError, OuzelWarning, QueryError, did_you_mean, lis
 from ouzel.explain import explain
 from ouzel.logical.schema import INFERRED, open_schema
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_types import Codes
 from ouzel.runtimes.embedded import Progress, run_program
 from ouzel.runtimes.ingest import AUTO, Reading, ingest
 from ouzel.runtimes.kinds import is_rows
@@ -124,16 +125,19 @@ def _check_types(text: str, compiled: Compiled, table: EventTable) -> None:
     if table.schema.default is None or table.schema.default.name != INFERRED or not len(table):
         return
     produced = {plan.query.into for plan in compiled.plans if plan.query.into}
-    occurring = _occurring(table)
-    clash = produced & occurring
-    if clash:
-        raise QueryError(f"INTO '{clash.pop()}', which is a type of the input already", text)
     mentioned = {n for plan in compiled.plans for c in plan.query.components for n in c.type_names}
-    for name in sorted(mentioned - occurring - produced):
-        hint = did_you_mean(name, occurring) or f"the types are {listed(occurring)}"
-        warnings.warn(f"no event has the type '{name}'; {hint}", OuzelWarning, stacklevel=4)
+    names = (*sorted(mentioned - produced), *sorted(produced))
+    occurring = _occurring(table.types.among(names), len(names))
+    for place, name in enumerate(names):
+        if name in produced and place in occurring:
+            raise QueryError(f"INTO '{name}', which is a type of the input already", text)
+        if name not in produced and place not in occurring:
+            known = table.types.names
+            hint = did_you_mean(name, known) or f"the types are {listed(known)}"
+            warnings.warn(f"no event has the type '{name}'; {hint}", OuzelWarning, stacklevel=4)
 
 
-def _occurring(table: EventTable) -> set[str]:
-    """The types that events have; a dictionary may name others too."""
-    return {table.type_names[code] for code in np.unique(table.type_codes)}
+def _occurring(codes: Codes, count: int) -> set[int]:
+    """Which codes occur; mostly the first events tell."""
+    early = set(np.unique(codes[:100_000]).tolist())
+    return {code for code in range(count) if code in early or np.any(codes == code)}

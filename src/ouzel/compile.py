@@ -10,6 +10,7 @@ from ouzel.language import parse
 from ouzel.logical import bind_program
 from ouzel.logical.schema import Schema
 from ouzel.optimizer import Plan, choose_engine
+from ouzel.physical import ENGINES
 
 
 @dataclass(frozen=True)
@@ -26,5 +27,5 @@ def compile_query(
     """Compile a file of queries for events of a schema; without parameters, their values are left open."""
     written = parse(text)  # 1. language: what was said
     program = bind_program(written, text, schema, parameters)  # 2. logical: what it means
-    plans = tuple(choose_engine(query, engine) for query in program.queries)  # 3. optimizer: how to run it
+    plans = tuple(choose_engine(query, ENGINES, engine) for query in program.queries)  # 3. optimizer: how
     return Compiled(plans, program.schema)  # 4. and 5.: engines run plans, runtimes drive engines

@@ -92,8 +92,6 @@ def _output(query: BoundQuery) -> list[str]:
 
 
 def _input(query: BoundQuery, events: EventTable) -> str:
-    wanted = {name for component in query.components for name in component.type_names}
-    relevant = int(
-        np.isin(events.type_codes, [k for k, name in enumerate(events.type_names) if name in wanted]).sum()
-    )
+    wanted = tuple(sorted({name for component in query.components for name in component.type_names}))
+    relevant = int(np.count_nonzero(events.types.among(wanted) >= 0))
     return f"{len(events):,} events, {relevant:,} of the types that the pattern mentions"

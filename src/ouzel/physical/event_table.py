@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.logical.schema import Schema
+from ouzel.physical.event_types import EventTypes
 
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
-Codes = np.ndarray[tuple[int], np.dtype[np.int32]]
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,11 @@ class EventTable:
     """Events by row: their columns, types and intervals.
 
     `starts` and `ends` are moments, integers that order events: the times, or ranks by time and tie-breakers.
-    `type_codes` are places in `type_names`.
     """
 
     table: pa.Table
     schema: Schema
-    type_names: tuple[str, ...]
-    type_codes: Codes
+    types: EventTypes
     starts: Integers
     ends: Integers
     start_times: Integers
@@ -38,7 +37,7 @@ class EventTable:
 
     def __len__(self) -> int:
         """The number of events."""
-        return len(self.type_codes)
+        return len(self.ends)
 
     @property
     def has_intervals(self) -> bool:
@@ -49,24 +48,26 @@ class EventTable:
     def order(self) -> list[int]:
         """The rows in canonical order: by end, start, type and content, never by arrival."""
         content = content_ranks(self.table, np.arange(len(self)))
-        names = np.array(self.type_names, dtype=object)
-        by_name = np.argsort(np.argsort(names, kind="stable"), kind="stable") if len(names) else names
-        types = by_name[self.type_codes] if len(names) else self.type_codes
-        ordered: list[int] = np.lexsort((content, types, self.starts, self.ends)).tolist()
+        keys = (content, self.type_ranks(np.arange(len(self))), self.starts, self.ends)
+        ordered: list[int] = np.lexsort(keys).tolist()
         return ordered
 
+    def type_ranks(self, rows: Integers) -> Integers:
+        """The types of some rows as numbers that order them by name."""
+        names = np.array(self.types.names or ("",))
+        ranks: Integers = np.argsort(np.argsort(names)).astype(np.int64)
+        return ranks[self.types.codes[rows]]
+
     def with_composites(
-        self, type_name: str, table: pa.Table, intervals: Iterable[tuple[int, int, int, int]]
+        self, type_name: str, table: pa.Table, intervals: Iterable[tuple[Any, Any, Any, Any]]
     ) -> EventTable:
         """The table with a query's matches as events of a new type."""
         found = np.array(list(intervals), np.int64).reshape(-1, 4)
         columns = table.rename_columns([f"{type_name}.{name}" for name in table.column_names])
-        code = np.full(len(found), len(self.type_names), np.int32)
         return EventTable(
             pa.concat_tables([self.table, columns], promote_options="default"),
             self.schema,
-            (*self.type_names, type_name),
-            np.concatenate([self.type_codes, code]),
+            self.types.and_more(type_name, len(found)),
             np.concatenate([self.starts, found[:, 0]]),
             np.concatenate([self.ends, found[:, 1]]),
             np.concatenate([self.start_times, found[:, 2]]),
@@ -77,14 +78,13 @@ class EventTable:
 def primitive_events(
     table: pa.Table,
     schema: Schema,
-    types: tuple[tuple[str, ...], Codes],
+    types: EventTypes,
     times: Integers,
     tie_breakers: list[str],
 ) -> EventTable:
     """The table of events as they came; `tie_breakers` are the columns that order events of one time."""
-    names, codes = types
     moments = times if not tie_breakers else _ranks(table.select(tie_breakers), times)
-    return EventTable(table, schema, names, codes, moments, moments, times, times)
+    return EventTable(table, schema, types, moments, moments, times, times)
 
 
 def _ranks(columns: pa.Table, times: Integers) -> Integers:

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from ouzel.logical.expressions import Expression
 from ouzel.logical.query import BoundQuery
-from ouzel.optimizer.plan import Plan
+from ouzel.optimizer.plan import Plan, UnsuitableError
+from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import MatchTable
 from ouzel.physical.reference import Event, Match, Stream, Values, find_matches
@@ -30,13 +31,26 @@ def run_program(
     steps = _Steps(progress, len(plans))
     for plan in plans:
         query = plan.query
-        matches, compute = _run_reference(plan, events, steps)
+        matches, compute = _run_compiled(plan, events, steps) or _run_reference(plan, events, steps)
         table = result_table(query, matches, events.table, compute)
         results[query.name] = table
         if query.into is not None:
             intervals = zip(matches.starts, matches.ends, matches.start_times, matches.end_times, strict=True)
             events = events.with_composites(query.into, table, intervals)
     return results
+
+
+def _run_compiled(plan: Plan, events: EventTable, steps: _Steps) -> tuple[MatchTable, Compute] | None:
+    """Run a compiled engine; None if the plan has none, or if it cannot run over these events."""
+    if plan.physical is None:
+        return None
+    try:
+        matches = plan.physical.run(events)
+    except UnsuitableError:
+        return None
+    steps.add(len(events), len(events))
+    steps.next_query()
+    return matches, compute_by_row(matches, events)
 
 
 def _run_reference(plan: Plan, events: EventTable, steps: _Steps) -> tuple[MatchTable, Compute]:
@@ -56,12 +70,12 @@ def _stream(query: BoundQuery, events: EventTable) -> Stream:
     composites = {t.name for t in query.schema.types.values() if t.composite}
     reads_primitive = bool(mentioned - composites)
     unread = composites - mentioned
-    read = [name in mentioned or (reads_primitive and name not in unread) for name in events.type_names]
-    codes = events.type_codes.tolist()
+    read = [name in mentioned or (reads_primitive and name not in unread) for name in events.types.names]
+    codes, names = events.types.codes.tolist(), events.types.names
     columns = (events.starts, events.ends, events.start_times, events.end_times)
     starts, ends, start_times, end_times = (column.tolist() for column in columns)
     found = [
-        Event(row, events.type_names[codes[row]], starts[row], ends[row], start_times[row], end_times[row])
+        Event(row, names[codes[row]], starts[row], ends[row], start_times[row], end_times[row])
         for row in events.order
         if read[codes[row]]
     ]

@@ -23,7 +23,8 @@ from ouzel.logical.schema import (
     time_column,
 )
 from ouzel.logical.values import Kind, finer, from_arrow
-from ouzel.physical.event_table import Codes, EventTable, Integers, primitive_events
+from ouzel.physical.event_table import EventTable, Integers, primitive_events
+from ouzel.physical.event_types import EventTypes
 from ouzel.runtimes.kinds import Restore, is_rows, is_tables_by_type, to_arrow
 from ouzel.runtimes.quarantine import Problem, Report, bad_table, check_policy, refuse
 from ouzel.runtimes.rows import fitting, rows_to_arrow
@@ -69,7 +70,7 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
     if type_column is not None:
         _check_types(source, schema, type_column)
     good = _set_aside([source], reading, report)[0]
-    types = _type_codes(good, type_column)
+    types = _types(good, type_column)
     table = primitive_events(good, schema, types, _ticks(good, time), _tie_breakers(reading))
     return table, source.restore
 
@@ -107,7 +108,9 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
     names = tuple(source.name for source in sources)
     codes = np.repeat(np.arange(len(names), dtype=np.int32), [good.num_rows for good in goods])
     ticks = np.concatenate([_ticks(good, times[0]) for good in goods])
-    return primitive_events(joined, schema, (names, codes), ticks, _tie_breakers(reading)), sources[0].restore
+    return primitive_events(
+        joined, schema, EventTypes(None, names, codes), ticks, _tie_breakers(reading)
+    ), sources[0].restore
 
 
 def _share_time_unit(sources: list[_Source], reading: Reading) -> None:
@@ -287,18 +290,10 @@ def _without(table: pa.Table, rows: set[int]) -> pa.Table:
 # ---- values --------------------------------------------------------------------------------------------
 
 
-def _type_codes(table: pa.Table, type_column: str | None) -> tuple[tuple[str, ...], Codes]:
-    """The types that occur, and for every event the place of its type among them."""
+def _types(table: pa.Table, type_column: str | None) -> EventTypes:
     if type_column is None:
-        return (UNTYPED,), np.zeros(table.num_rows, np.int32)
-    column = table.column(type_column)
-    if not pa.types.is_dictionary(column.type):
-        column = column.cast(pa.string()).dictionary_encode()
-    encoded = column.unify_dictionaries().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], pa.dictionary(pa.int32(), pa.string()))
-    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
-    return tuple(encoded.dictionary.cast(pa.string()).to_pylist()), codes
+        return EventTypes(None, (UNTYPED,), np.zeros(table.num_rows, np.int32))
+    return EventTypes.of_column(table.column(type_column))
 
 
 def _ticks(table: pa.Table, time: TimeColumn) -> Integers:

@@ -1,0 +1,119 @@
+"""Scalar functions that generated kernels call: 64-bit arithmetic where what has no value is null.
+
+Each returns (value, is_null).  The same source runs uncompiled on Python numbers and compiled by Numba, where
+integers wrap around; so overflow is found without relying on either.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+LEAST, MOST = -(2**63), 2**63 - 1
+# Floats from here on do not fit into 64-bit integers.
+BEYOND = 2.0**63
+
+
+def add(a: int, b: int) -> tuple[int, bool]:
+    """The sum of two integers."""
+    if (b > 0 and a > MOST - b) or (b < 0 and a < LEAST - b):
+        return 0, True
+    return a + b, False
+
+
+def subtract(a: int, b: int) -> tuple[int, bool]:
+    """The difference of two integers."""
+    if (b < 0 and a > MOST + b) or (b > 0 and a < LEAST + b):
+        return 0, True
+    return a - b, False
+
+
+def multiply(a: int, b: int) -> tuple[int, bool]:
+    """The product of two integers."""
+    if a == 0 or b == 0:
+        return 0, False
+    if a == LEAST or b == LEAST:  # noqa: PLR1714 - Numba compiles this form to two comparisons
+        return (LEAST, False) if a == 1 or b == 1 else (0, True)
+    p, q = abs(a), abs(b)
+    if p <= MOST // q:
+        return a * b, False
+    # of the products beyond MOST only LEAST itself still fits
+    if (a < 0) != (b < 0) and p - 1 == MOST // q and MOST % q == q - 1:
+        return LEAST, False
+    return 0, True
+
+
+def negate(a: int) -> tuple[int, bool]:
+    """The negation of an integer."""
+    if a == LEAST:
+        return 0, True
+    return -a, False
+
+
+def absolute(a: int) -> tuple[int, bool]:
+    """The absolute value of an integer."""
+    if a == LEAST:
+        return 0, True
+    return abs(a), False
+
+
+def divide(a: float, b: float) -> tuple[float, bool]:
+    """A quotient, always a float."""
+    if b == 0.0:
+        return 0.0, True
+    return a / b, False
+
+
+def remainder(a: int, b: int) -> tuple[int, bool]:
+    """The remainder with the sign of the dividend."""
+    if b == 0:
+        return 0, True
+    if b == -1:
+        return 0, False
+    result = a % b
+    if result != 0 and (a < 0) != (b < 0):
+        result -= b
+    return result, False
+
+
+def float_remainder(a: float, b: float) -> tuple[float, bool]:
+    """The remainder of floats with the sign of the dividend; of an infinite dividend there is none."""
+    if b == 0.0 or math.isinf(a):
+        return 0.0, True
+    return np.fmod(a, b), False
+
+
+def floor(a: float) -> tuple[int, bool]:
+    """The largest integer that is not above."""
+    if not (-BEYOND <= a < BEYOND):
+        return 0, True
+    return math.floor(a), False
+
+
+def ceil(a: float) -> tuple[int, bool]:
+    """The smallest integer that is not below."""
+    if not (-BEYOND <= a < BEYOND):
+        return 0, True
+    return math.ceil(a), False
+
+
+def square_root(a: float) -> tuple[float, bool]:
+    """The square root."""
+    if a < 0.0:
+        return 0.0, True
+    return math.sqrt(a), False
+
+
+def logarithm(a: float) -> tuple[float, bool]:
+    """The natural logarithm."""
+    if a <= 0.0:
+        return 0.0, True
+    return math.log(a), False
+
+
+def exponential(a: float) -> tuple[float, bool]:
+    """The exponential, infinite where it is too large for a double."""
+    if a > 709.782712893384:
+        return math.inf, False
+    return math.exp(a), False

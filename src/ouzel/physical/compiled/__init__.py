@@ -1,0 +1,1 @@
+"""What the compiled engines share: expressions as source, columns as arrays."""

@@ -1,0 +1,287 @@
+"""Expressions as source: straight lines of assignments, each value with a flag that says whether it is null.
+
+No text of the user's gets into the source: names are ours, constants and columns are arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ouzel.logical.conjuncts import Conjunct
+from ouzel.logical.expressions import Apply, Attribute, Constant, Expression, Moment, references
+from ouzel.logical.functions import TO_FLOAT
+from ouzel.logical.values import Kind
+from ouzel.optimizer.plan import UnsuitableError
+from ouzel.physical.compiled.operands import TIME, Derived, Operands, only_text
+from ouzel.physical.reference.evaluate import evaluate
+
+_COMPARISONS = {"=": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_INTEGER = {"+": "add", "-": "subtract", "*": "multiply", "%": "remainder"}
+_FLOAT_CALLS = {"sqrt": "square_root", "ln": "logarithm", "exp": "exponential"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value in the source: its name, the name of its null flag (None: never null), and whether it is a float."""
+
+    text: str
+    null: str | None
+    kind: Kind
+
+
+@dataclass
+class Emitter:
+    """Writes source line by line; `rows` says which index variable stands for a variable's event."""
+
+    operands: Operands
+    lines: list[str] = field(default_factory=list)
+    depth: int = 1
+    names: int = 0
+
+    def line(self, text: str) -> None:
+        """Write one line at the current depth."""
+        self.lines.append("    " * self.depth + text)
+
+    def fresh(self) -> str:
+        """A name that was not used before."""
+        self.names += 1
+        return f"t{self.names}"
+
+    # ---- conditions --------------------------------------------------------------------------------------
+
+    def holds(self, conjunct: Conjunct, rows: Mapping[str, str]) -> str:
+        """Write a conjunct; the name of a flag that says whether one of its literals is true."""
+        flags = []
+        for literal in conjunct.literals:
+            value = self.value(literal, rows)
+            flags.append(value.text if value.null is None else f"({value.text} and not {value.null})")
+        name = self.fresh()
+        self.line(f"{name} = {' or '.join(flags)}")
+        return name
+
+    # ---- values ------------------------------------------------------------------------------------------
+
+    def value(self, expression: Expression, rows: Mapping[str, str]) -> Value:
+        """Write an expression."""
+        if not isinstance(expression, Constant) and not list(references(expression)):
+            folded = evaluate(expression, {}, None)  # type: ignore[arg-type]
+            expression = Constant(folded, expression.type, expression.span)
+        match expression:
+            case Constant():
+                return self._constant(expression)
+            case Attribute():
+                return self._attribute(expression, rows)
+            case Moment():
+                place = self.operands.column(TIME, expression.type)
+                return self._assigned(f"c{place}[{rows[expression.variable]}]", None, Kind.INTEGER)
+            case Apply():
+                return self._apply(expression, rows)
+        raise UnsuitableError("it refers to the elements of a closure")
+
+    def _assigned(self, text: str, null: str | None, kind: Kind) -> Value:
+        name = self.fresh()
+        self.line(f"{name} = {text}")
+        return Value(name, null, kind)
+
+    def _constant(self, expression: Constant) -> Value:
+        if expression.value is None:
+            return Value("0", "True", Kind.INTEGER)
+        if isinstance(expression.value, bool):
+            return Value(str(expression.value), None, Kind.BOOLEAN)
+        if not isinstance(expression.value, int | float | str):
+            raise UnsuitableError(f"a constant of type {expression.type}")
+        return Value(self.operands.constant(expression.value), None, _plain(expression.type.kind))
+
+    def _attribute(self, expression: Attribute, rows: Mapping[str, str]) -> Value:
+        if expression.missing_in:
+            raise UnsuitableError(f"'{expression.name}' is missing in some types of '{expression.variable}'")
+        if expression.type.kind in (Kind.OTHER, Kind.NULL):
+            raise UnsuitableError(f"'{expression.name}' is {expression.type}")
+        place = self.operands.column(expression.column, expression.type)
+        row = rows[expression.variable]
+        null = self._assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
+        return self._assigned(f"c{place}[{row}]", null, _plain(expression.type.kind))
+
+    def _apply(self, expression: Apply, rows: Mapping[str, str]) -> Value:
+        name = expression.function.name
+        types = [expression.type, *(argument.type for argument in expression.arguments)]
+        equality = name in ("=", "!=", "in") and all(map(_is_plain_text, expression.arguments))
+        if not equality and any(value_type.kind is Kind.STRING for value_type in types):
+            return self._derived(expression, rows)
+        if expression.function is TO_FLOAT:
+            (value,) = (self.value(argument, rows) for argument in expression.arguments)
+            return self._assigned(f"float({value.text})", value.null, Kind.FLOAT)
+        if name.startswith("×"):
+            factor = Constant(int(name[1:]), expression.type, expression.span)
+            return self._pair("multiply", [self.value(expression.arguments[0], rows), self._constant(factor)])
+        emit = _EMIT.get(name)
+        if emit is None:
+            raise UnsuitableError(f"the function {name} runs in Python only")
+        return emit(self, name, [self.value(argument, rows) for argument in expression.arguments])
+
+    def _derived(self, expression: Apply, rows: Mapping[str, str]) -> Value:
+        """What depends on one text alone is computed once for every distinct text."""
+        attribute = only_text(expression)
+        if attribute is None or attribute.missing_in:
+            raise UnsuitableError("it relates texts other than by = and !=")
+
+        def compute(text: str | None) -> object:
+            return evaluate(_substituted(expression, text), {}, None)  # type: ignore[arg-type]
+
+        derived = Derived(attribute.column, expression.type, compute, expression)
+        place = self.operands.column(derived, expression.type)
+        row = rows[attribute.variable]
+        null = self._assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
+        return self._assigned(f"c{place}[{row}]", null, _plain(expression.type.kind))
+
+    # ---- operators ---------------------------------------------------------------------------------------
+
+    def null_of(self, values: Sequence[Value], *more: str) -> str | None:
+        """The null flag of a strict function: null if any argument is."""
+        flags = [value.null for value in values if value.null is not None] + list(more)
+        if not flags:
+            return None
+        return self._assigned(" or ".join(flags), None, Kind.BOOLEAN).text
+
+    def _pair(self, call: str, values: Sequence[Value], kind: Kind = Kind.INTEGER) -> Value:
+        """A call that returns a value and whether it is null."""
+        value, missing = self.fresh(), self.fresh()
+        self.line(f"{value}, {missing} = {call}({', '.join(one.text for one in values)})")
+        return Value(value, self.null_of(values, missing), kind)
+
+    def compare(self, name: str, values: list[Value]) -> Value:
+        left, right = _promoted(values)
+        return self._assigned(f"{left.text} {_COMPARISONS[name]} {right.text}", self.null_of(values), Kind.BOOLEAN)
+
+    def arithmetic(self, name: str, values: list[Value]) -> Value:
+        left, right = _promoted(values)
+        if left.kind is not Kind.FLOAT:
+            return self._pair(_INTEGER[name], (left, right))
+        if name == "%":
+            return self._pair("float_remainder", (left, right), Kind.FLOAT)
+        return self._assigned(f"{left.text} {name} {right.text}", self.null_of(values), Kind.FLOAT)
+
+    def quotient(self, _name: str, values: list[Value]) -> Value:
+        return self._pair("divide", [_as_float(value) for value in values], Kind.FLOAT)
+
+    def negate(self, name: str, values: list[Value]) -> Value:
+        (value,) = values
+        if value.kind is Kind.FLOAT:
+            text = f"-{value.text}" if name == "negate" else f"abs({value.text})"
+            return self._assigned(text, value.null, Kind.FLOAT)
+        return self._pair("negate" if name == "negate" else "absolute", values)
+
+    def rounded(self, name: str, values: list[Value]) -> Value:
+        (value,) = values
+        return value if value.kind is not Kind.FLOAT else self._pair(name, values)
+
+    def real(self, name: str, values: list[Value]) -> Value:
+        return self._pair(_FLOAT_CALLS[name], [_as_float(value) for value in values], Kind.FLOAT)
+
+    def junction(self, name: str, values: list[Value]) -> Value:
+        """AND and OR of three values: a deciding operand decides, otherwise a null makes it null."""
+        decides = "not " if name == "and" else ""
+        decided = [
+            f"({decides}{value.text}" + (f" and not {value.null})" if value.null else ")") for value in values
+        ]
+        result = self._assigned(" or ".join(decided), None, Kind.BOOLEAN).text
+        text = f"not {result}" if name == "and" else result
+        nulls = self.null_of(values)
+        null = None if nulls is None else self._assigned(f"{nulls} and not {result}", None, Kind.BOOLEAN).text
+        return self._assigned(text, null, Kind.BOOLEAN)
+
+    def negation(self, _name: str, values: list[Value]) -> Value:
+        (value,) = values
+        return self._assigned(f"not {value.text}", value.null, Kind.BOOLEAN)
+
+    def member(self, _name: str, values: list[Value]) -> Value:
+        subject, *candidates = values
+        if not candidates:
+            return Value("False", subject.null, Kind.BOOLEAN)
+        tests = [self.compare("=", [subject, candidate]) for candidate in candidates]
+        return self.junction("or", tests) if len(tests) > 1 else tests[0]
+
+    def is_null(self, _name: str, values: list[Value]) -> Value:
+        return self._assigned(values[0].null or "False", None, Kind.BOOLEAN)
+
+    def case(self, _name: str, values: list[Value]) -> Value:
+        branches = _same_kind([*values[1:-1:2], values[-1]])
+        text, null = branches[-1].text, branches[-1].null or "False"
+        for condition, branch in reversed(list(zip(values[:-1:2], branches[:-1], strict=True))):
+            true = condition.text + (f" and not {condition.null}" if condition.null else "")
+            chosen = self._assigned(true, None, Kind.BOOLEAN).text
+            text = self._assigned(f"{branch.text} if {chosen} else {text}", None, branch.kind).text
+            null = self._assigned(f"{branch.null or 'False'} if {chosen} else {null}", None, Kind.BOOLEAN).text
+        return Value(text, null, branches[0].kind)
+
+    def choose(self, name: str, values: list[Value]) -> Value:
+        """coalesce, least and greatest: of the arguments that are not null."""
+        first, *others = _same_kind(values)
+        text, null = first.text, first.null or "False"
+        sign = {"least": "<", "greatest": ">"}.get(name)
+        for other in others:
+            better = f"{other.text} {sign} {text}" if sign else "False"
+            missing = other.null or "False"
+            taken = self._assigned(f"not {missing} and ({null} or {better})", None, Kind.BOOLEAN).text
+            text = self._assigned(f"{other.text} if {taken} else {text}", None, other.kind).text
+            null = self._assigned(f"{null} and {missing}", None, Kind.BOOLEAN).text
+        return Value(text, null, first.kind)
+
+
+_EMIT: dict[str, Callable[[Emitter, str, list[Value]], Value]] = {
+    **dict.fromkeys(_COMPARISONS, Emitter.compare),
+    **dict.fromkeys(_INTEGER, Emitter.arithmetic),
+    "/": Emitter.quotient,
+    "negate": Emitter.negate,
+    "abs": Emitter.negate,
+    "floor": Emitter.rounded,
+    "ceil": Emitter.rounded,
+    **dict.fromkeys(_FLOAT_CALLS, Emitter.real),
+    "and": Emitter.junction,
+    "or": Emitter.junction,
+    "not": Emitter.negation,
+    "in": Emitter.member,
+    "is null": Emitter.is_null,
+    "case": Emitter.case,
+    **dict.fromkeys(("coalesce", "least", "greatest"), Emitter.choose),
+}
+
+
+def _plain(kind: Kind) -> Kind:
+    """To a kernel, times and texts are integers."""
+    return kind if kind in (Kind.FLOAT, Kind.BOOLEAN) else Kind.INTEGER
+
+
+def _as_float(value: Value) -> Value:
+    return value if value.kind is Kind.FLOAT else Value(f"float({value.text})", value.null, Kind.FLOAT)
+
+
+def _promoted(values: list[Value]) -> list[Value]:
+    return [_as_float(v) for v in values] if any(v.kind is Kind.FLOAT for v in values) else values
+
+
+def _same_kind(values: list[Value]) -> list[Value]:
+    """Branches of one kind; a null constant takes the kind of the others."""
+    known = [value.kind for value in values if value.null != "True"]
+    if Kind.FLOAT in known:
+        return [_as_float(value) for value in values]
+    if Kind.BOOLEAN in known:
+        return [Value("False", "True", Kind.BOOLEAN) if value.null == "True" else value for value in values]
+    return values
+
+
+def _is_plain_text(expression: Expression) -> bool:
+    return isinstance(expression, Attribute) or (
+        isinstance(expression, Constant) and (expression.value is None or isinstance(expression.value, str))
+    )
+
+
+def _substituted(expression: Expression, text: str | None) -> Expression:
+    """The expression with its only attribute replaced by a text."""
+    if isinstance(expression, Attribute):
+        return Constant(text, expression.type, expression.span)
+    if isinstance(expression, Apply):
+        arguments = tuple(_substituted(argument, text) for argument in expression.arguments)
+        return Apply(expression.function, arguments, expression.type, expression.span)
+    return expression

@@ -1,0 +1,80 @@
+"""The types of events, as codes: of all types, or of just those that a query mentions, which is quicker."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Codes = np.ndarray[tuple[int], np.dtype[np.int32]]
+
+# Below so many events a second thread costs more than it saves.
+_PARALLEL_FROM = 200_000
+
+
+class EventTypes:
+    """The types of a table's events."""
+
+    def __init__(self, column: pa.ChunkedArray | None, names: tuple[str, ...], codes: Codes | None) -> None:
+        """Take a column of names, or names and codes that are known already."""
+        self._column = column
+        self._known = None if codes is None else (names, codes)
+        self._chosen: dict[tuple[str, ...], Codes] = {}
+
+    @classmethod
+    def of_column(cls, column: pa.ChunkedArray) -> EventTypes:
+        """The types that a column names."""
+        if not pa.types.is_dictionary(column.type):
+            return cls(column.cast(pa.string()), (), None)
+        encoded = column.unify_dictionaries().combine_chunks()
+        if isinstance(encoded, pa.ChunkedArray):
+            if not encoded.num_chunks:
+                return cls(None, (), np.zeros(0, np.int32))
+            encoded = encoded.chunk(0)
+        codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+        return cls(None, tuple(encoded.dictionary.cast(pa.string()).to_pylist()), codes)
+
+    @cached_property
+    def _all(self) -> tuple[tuple[str, ...], Codes]:
+        if self._known is not None:
+            return self._known
+        assert self._column is not None
+        encoded = self._column.dictionary_encode()
+        return EventTypes.of_column(encoded)._all
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that codes are places in; a dictionary may name types that no event has."""
+        return self._all[0]
+
+    @property
+    def codes(self) -> Codes:
+        """For every event, the place of its type among the names."""
+        return self._all[1]
+
+    def among(self, names: tuple[str, ...]) -> Codes:
+        """For every event, the place of its type among the given names, -1 if it is none of them."""
+        if names not in self._chosen:
+            if self._known is None and "_all" not in self.__dict__ and self._column is not None:
+                self._chosen[names] = _places(self._column, names)
+            else:
+                places = np.array([names.index(n) if n in names else -1 for n in self.names] or [-1], np.int32)
+                self._chosen[names] = places[self.codes]
+        return self._chosen[names]
+
+    def and_more(self, name: str, count: int) -> EventTypes:
+        """The types with `count` events of one more type behind them."""
+        more = np.full(count, len(self.names), np.int32)
+        return EventTypes(None, (*self.names, name), np.concatenate([self.codes, more]))
+
+
+def _places(column: pa.ChunkedArray, names: tuple[str, ...]) -> Codes:
+    wanted = pa.array(names, pa.string())
+    half = len(column) // 2
+    parts = [column] if len(column) < _PARALLEL_FROM else [column.slice(0, half), column.slice(half)]
+    with ThreadPoolExecutor(len(parts)) as threads:
+        found = threads.map(lambda part: pc.fill_null(pc.index_in(part, value_set=wanted), -1).to_numpy(), parts)
+        return np.concatenate(list(found))

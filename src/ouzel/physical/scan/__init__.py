@@ -1,0 +1,5 @@
+"""Sequence scan and construction (SASE sections 3 and 4): sequences of single events with negation."""
+
+from ouzel.physical.scan.scan import ScanPlan
+
+__all__ = ["ScanPlan"]
