@@ -10,7 +10,7 @@ import numpy as np
 from ouzel.logical.expressions import Expression, references
 from ouzel.logical.values import Kind
 from ouzel.optimizer.plan import UnsuitableError
-from ouzel.physical.compiled.emit import Emitter
+from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.prepare import kernel_of
 from ouzel.physical.event_table import EventTable
@@ -40,7 +40,7 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
         raise UnsuitableError("some variables are bound to no event or to several")
     operands = Operands()
     emitter = Emitter(operands, depth=2)
-    value = emitter.value(expression, {variable: f"r{k}[i]" for k, variable in enumerate(variables)})
+    value = emitter.value(expression, ByVariable({name: f"r{k}[i]" for k, name in enumerate(variables)}))
     rows = ", ".join(f"r{k}" for k in range(len(variables)))
     kind = {Kind.FLOAT: "float64", Kind.BOOLEAN: "bool_"}.get(value.kind, "int64")
     source = "\n".join(

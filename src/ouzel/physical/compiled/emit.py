@@ -7,9 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ouzel.logical.conjuncts import Conjunct
-from ouzel.logical.expressions import Apply, Attribute, Constant, Expression, Moment, references
+from ouzel.logical.expressions import (
+    Aggregate,
+    Apply,
+    Attribute,
+    Constant,
+    Expression,
+    Length,
+    Moment,
+    references,
+)
 from ouzel.logical.functions import TO_FLOAT
 from ouzel.logical.values import Kind
 from ouzel.optimizer.plan import UnsuitableError
@@ -30,9 +40,34 @@ class Value:
     kind: Kind
 
 
+class Rows(Protocol):
+    """Where a reference finds its event, and what a closure's aggregates are called."""
+
+    def row(self, node: Attribute | Moment) -> str:
+        """The index of the event that a reference means."""
+
+    def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:
+        """The value of an aggregate, as the kernel keeps it."""
+
+
+@dataclass(frozen=True)
+class ByVariable:
+    """One event per variable."""
+
+    rows: Mapping[str, str]
+
+    def row(self, node: Attribute | Moment) -> str:
+        """The index of the variable's event."""
+        return self.rows[node.variable]
+
+    def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:  # noqa: ARG002
+        """There are no closures here."""
+        raise UnsuitableError("it refers to the elements of a closure")
+
+
 @dataclass
 class Emitter:
-    """Writes source line by line; `rows` says which index variable stands for a variable's event."""
+    """Writes source line by line."""
 
     operands: Operands
     lines: list[str] = field(default_factory=list)
@@ -50,7 +85,7 @@ class Emitter:
 
     # ---- conditions --------------------------------------------------------------------------------------
 
-    def holds(self, conjunct: Conjunct, rows: Mapping[str, str]) -> str:
+    def holds(self, conjunct: Conjunct, rows: Rows) -> str:
         """Write a conjunct; the name of a flag that says whether one of its literals is true."""
         flags = []
         for literal in conjunct.literals:
@@ -62,7 +97,7 @@ class Emitter:
 
     # ---- values ------------------------------------------------------------------------------------------
 
-    def value(self, expression: Expression, rows: Mapping[str, str]) -> Value:
+    def value(self, expression: Expression, rows: Rows) -> Value:
         """Write an expression."""
         if not isinstance(expression, Constant) and not list(references(expression)):
             folded = evaluate(expression, {}, None)  # type: ignore[arg-type]
@@ -74,12 +109,14 @@ class Emitter:
                 return self._attribute(expression, rows)
             case Moment():
                 place = self.operands.column(TIME, expression.type)
-                return self._assigned(f"c{place}[{rows[expression.variable]}]", None, Kind.INTEGER)
+                return self.assigned(f"c{place}[{rows.row(expression)}]", None, Kind.INTEGER)
+            case Aggregate() | Length():
+                return rows.aggregate(expression, self)
             case Apply():
                 return self._apply(expression, rows)
-        raise UnsuitableError("it refers to the elements of a closure")
+        raise UnsuitableError("it refers to whole events")
 
-    def _assigned(self, text: str, null: str | None, kind: Kind) -> Value:
+    def assigned(self, text: str, null: str | None, kind: Kind) -> Value:
         name = self.fresh()
         self.line(f"{name} = {text}")
         return Value(name, null, kind)
@@ -93,17 +130,17 @@ class Emitter:
             raise UnsuitableError(f"a constant of type {expression.type}")
         return Value(self.operands.constant(expression.value), None, _plain(expression.type.kind))
 
-    def _attribute(self, expression: Attribute, rows: Mapping[str, str]) -> Value:
+    def _attribute(self, expression: Attribute, rows: Rows) -> Value:
         if expression.missing_in:
             raise UnsuitableError(f"'{expression.name}' is missing in some types of '{expression.variable}'")
         if expression.type.kind in (Kind.OTHER, Kind.NULL):
             raise UnsuitableError(f"'{expression.name}' is {expression.type}")
         place = self.operands.column(expression.column, expression.type)
-        row = rows[expression.variable]
-        null = self._assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
-        return self._assigned(f"c{place}[{row}]", null, _plain(expression.type.kind))
+        row = rows.row(expression)
+        null = self.assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
+        return self.assigned(f"c{place}[{row}]", null, _plain(expression.type.kind))
 
-    def _apply(self, expression: Apply, rows: Mapping[str, str]) -> Value:
+    def _apply(self, expression: Apply, rows: Rows) -> Value:
         name = expression.function.name
         types = [expression.type, *(argument.type for argument in expression.arguments)]
         equality = name in ("=", "!=", "in") and all(map(_is_plain_text, expression.arguments))
@@ -111,7 +148,7 @@ class Emitter:
             return self._derived(expression, rows)
         if expression.function is TO_FLOAT:
             (value,) = (self.value(argument, rows) for argument in expression.arguments)
-            return self._assigned(f"float({value.text})", value.null, Kind.FLOAT)
+            return self.assigned(f"float({value.text})", value.null, Kind.FLOAT)
         if name.startswith("×"):
             factor = Constant(int(name[1:]), expression.type, expression.span)
             return self._pair("multiply", [self.value(expression.arguments[0], rows), self._constant(factor)])
@@ -120,7 +157,7 @@ class Emitter:
             raise UnsuitableError(f"the function {name} runs in Python only")
         return emit(self, name, [self.value(argument, rows) for argument in expression.arguments])
 
-    def _derived(self, expression: Apply, rows: Mapping[str, str]) -> Value:
+    def _derived(self, expression: Apply, rows: Rows) -> Value:
         """What depends on one text alone is computed once for every distinct text."""
         attribute = only_text(expression)
         if attribute is None or attribute.missing_in:
@@ -131,9 +168,9 @@ class Emitter:
 
         derived = Derived(attribute.column, expression.type, compute, expression)
         place = self.operands.column(derived, expression.type)
-        row = rows[attribute.variable]
-        null = self._assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
-        return self._assigned(f"c{place}[{row}]", null, _plain(expression.type.kind))
+        row = rows.row(attribute)
+        null = self.assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
+        return self.assigned(f"c{place}[{row}]", null, _plain(expression.type.kind))
 
     # ---- operators ---------------------------------------------------------------------------------------
 
@@ -142,7 +179,7 @@ class Emitter:
         flags = [value.null for value in values if value.null is not None] + list(more)
         if not flags:
             return None
-        return self._assigned(" or ".join(flags), None, Kind.BOOLEAN).text
+        return self.assigned(" or ".join(flags), None, Kind.BOOLEAN).text
 
     def _pair(self, call: str, values: Sequence[Value], kind: Kind = Kind.INTEGER) -> Value:
         """A call that returns a value and whether it is null."""
@@ -152,7 +189,7 @@ class Emitter:
 
     def compare(self, name: str, values: list[Value]) -> Value:
         left, right = _promoted(values)
-        return self._assigned(f"{left.text} {_COMPARISONS[name]} {right.text}", self.null_of(values), Kind.BOOLEAN)
+        return self.assigned(f"{left.text} {_COMPARISONS[name]} {right.text}", self.null_of(values), Kind.BOOLEAN)
 
     def arithmetic(self, name: str, values: list[Value]) -> Value:
         left, right = _promoted(values)
@@ -160,7 +197,7 @@ class Emitter:
             return self._pair(_INTEGER[name], (left, right))
         if name == "%":
             return self._pair("float_remainder", (left, right), Kind.FLOAT)
-        return self._assigned(f"{left.text} {name} {right.text}", self.null_of(values), Kind.FLOAT)
+        return self.assigned(f"{left.text} {name} {right.text}", self.null_of(values), Kind.FLOAT)
 
     def quotient(self, _name: str, values: list[Value]) -> Value:
         return self._pair("divide", [_as_float(value) for value in values], Kind.FLOAT)
@@ -169,7 +206,7 @@ class Emitter:
         (value,) = values
         if value.kind is Kind.FLOAT:
             text = f"-{value.text}" if name == "negate" else f"abs({value.text})"
-            return self._assigned(text, value.null, Kind.FLOAT)
+            return self.assigned(text, value.null, Kind.FLOAT)
         return self._pair("negate" if name == "negate" else "absolute", values)
 
     def rounded(self, name: str, values: list[Value]) -> Value:
@@ -185,15 +222,15 @@ class Emitter:
         decided = [
             f"({decides}{value.text}" + (f" and not {value.null})" if value.null else ")") for value in values
         ]
-        result = self._assigned(" or ".join(decided), None, Kind.BOOLEAN).text
+        result = self.assigned(" or ".join(decided), None, Kind.BOOLEAN).text
         text = f"not {result}" if name == "and" else result
         nulls = self.null_of(values)
-        null = None if nulls is None else self._assigned(f"{nulls} and not {result}", None, Kind.BOOLEAN).text
-        return self._assigned(text, null, Kind.BOOLEAN)
+        null = None if nulls is None else self.assigned(f"{nulls} and not {result}", None, Kind.BOOLEAN).text
+        return self.assigned(text, null, Kind.BOOLEAN)
 
     def negation(self, _name: str, values: list[Value]) -> Value:
         (value,) = values
-        return self._assigned(f"not {value.text}", value.null, Kind.BOOLEAN)
+        return self.assigned(f"not {value.text}", value.null, Kind.BOOLEAN)
 
     def member(self, _name: str, values: list[Value]) -> Value:
         subject, *candidates = values
@@ -203,16 +240,16 @@ class Emitter:
         return self.junction("or", tests) if len(tests) > 1 else tests[0]
 
     def is_null(self, _name: str, values: list[Value]) -> Value:
-        return self._assigned(values[0].null or "False", None, Kind.BOOLEAN)
+        return self.assigned(values[0].null or "False", None, Kind.BOOLEAN)
 
     def case(self, _name: str, values: list[Value]) -> Value:
         branches = _same_kind([*values[1:-1:2], values[-1]])
         text, null = branches[-1].text, branches[-1].null or "False"
         for condition, branch in reversed(list(zip(values[:-1:2], branches[:-1], strict=True))):
             true = condition.text + (f" and not {condition.null}" if condition.null else "")
-            chosen = self._assigned(true, None, Kind.BOOLEAN).text
-            text = self._assigned(f"{branch.text} if {chosen} else {text}", None, branch.kind).text
-            null = self._assigned(f"{branch.null or 'False'} if {chosen} else {null}", None, Kind.BOOLEAN).text
+            chosen = self.assigned(true, None, Kind.BOOLEAN).text
+            text = self.assigned(f"{branch.text} if {chosen} else {text}", None, branch.kind).text
+            null = self.assigned(f"{branch.null or 'False'} if {chosen} else {null}", None, Kind.BOOLEAN).text
         return Value(text, null, branches[0].kind)
 
     def choose(self, name: str, values: list[Value]) -> Value:
@@ -223,9 +260,9 @@ class Emitter:
         for other in others:
             better = f"{other.text} {sign} {text}" if sign else "False"
             missing = other.null or "False"
-            taken = self._assigned(f"not {missing} and ({null} or {better})", None, Kind.BOOLEAN).text
-            text = self._assigned(f"{other.text} if {taken} else {text}", None, other.kind).text
-            null = self._assigned(f"{null} and {missing}", None, Kind.BOOLEAN).text
+            taken = self.assigned(f"not {missing} and ({null} or {better})", None, Kind.BOOLEAN).text
+            text = self.assigned(f"{other.text} if {taken} else {text}", None, other.kind).text
+            null = self.assigned(f"{null} and {missing}", None, Kind.BOOLEAN).text
         return Value(text, null, first.kind)
 
 

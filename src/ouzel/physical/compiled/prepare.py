@@ -13,7 +13,7 @@ from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
-from ouzel.physical.compiled.emit import Emitter
+from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.operands import Array, Operands
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.reference.events import python_values
@@ -184,7 +184,7 @@ class Filters:
         emitter.line(f"if m & {bit}:")
         emitter.depth += 1
         for conjunct in conjuncts:
-            flag = emitter.holds(conjunct, {component.variable: "i"})
+            flag = emitter.holds(conjunct, ByVariable({component.variable: "i"}))
             emitter.line(f"if not ({flag}):")
             emitter.line(f"    m &= ~{bit}")
         emitter.depth -= 1

@@ -153,7 +153,7 @@ def aggregate(function: str, values: Sequence[Any]) -> Any:
     for value in values[1:]:
         total += value
     if function == "avg":
-        return total / len(values)
+        return float(total) / len(values)
     return None if isinstance(total, int) and not -(2**63) <= total < 2**63 else total
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ouzel.physical.compiled.emit import Emitter
+from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.scan.source import Negative, Shape
 
@@ -14,17 +14,18 @@ def postponed_source(shape: Shape, negative: Negative, operands: Operands) -> st
     """
     emitter = Emitter(operands, depth=3)
     rows = {one.variable: f"x{k}" for k, one in enumerate(shape.positives)}
-    flags = [emitter.holds(c, {**rows, negative.component.variable: "y"}) for c in negative.conjuncts]
+    bound = ByVariable({**rows, negative.component.variable: "y"})
+    flags = [emitter.holds(c, bound) for c in negative.conjuncts]
     emitter.line(f"if {' and '.join(flags) or 'True'}:")
     body = "\n".join(emitter.lines)
-    bound = "\n".join(f"        x{k} = sequences[s, {k}]" for k in range(shape.length))
+    binding = "\n".join(f"        x{k} = sequences[s, {k}]" for k in range(shape.length))
     last = shape.length - 1
     return f"""
 @jit
 def kernel(sequences, parts, moments, clocks, limit, refuters, starts, {operands.parameters}):
     keep = np.ones(len(sequences), np.bool_)
     for s in range(len(sequences)):
-{bound}
+{binding}
         p = parts[x{last}]
         low = starts[p]
         high = starts[p + 1]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.pattern import Component
-from ouzel.physical.compiled.emit import Emitter
+from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.operands import Operands
 
 
@@ -144,7 +144,7 @@ class _Writer:
         depth = self.emitter.depth
         for conjunct in self.shape.conjuncts:
             if self.shape.level(conjunct) == level:
-                flag = self.emitter.holds(conjunct, self.rows)
+                flag = self.emitter.holds(conjunct, ByVariable(self.rows))
                 self.emitter.line(f"if {flag}:")
                 self.emitter.depth += 1
         for number, negative in enumerate(self.shape.negatives):
@@ -185,7 +185,7 @@ class _Writer:
         line("        break")
         line(f"    if moments[y] < moments[x{gap}]:")
         self.emitter.depth += 2
-        rows = {**self.rows, negative.component.variable: "y"}
+        rows = ByVariable({**self.rows, negative.component.variable: "y"})
         flags = [self.emitter.holds(conjunct, rows) for conjunct in negative.conjuncts]
         line(f"if {' and '.join(flags) or 'True'}:")
         line("    refuted = True")
