@@ -117,3 +117,13 @@ def exponential(a: float) -> tuple[float, bool]:
     if a > 709.782712893384:
         return math.inf, False
     return math.exp(a), False
+
+
+def carried(total: int, value: int, carry: int) -> tuple[int, int]:
+    """A running sum in 64 bits and how often it went round, so that one knows whether it fits in the end."""
+    if value > 0 and total > MOST - value:
+        # total + value - 2**64, in steps that stay within 64 bits
+        return (total + LEAST) + (value + LEAST), carry + 1
+    if value < 0 and total < LEAST - value:
+        return (total - LEAST) + (value - LEAST), carry - 1
+    return total + value, carry

@@ -211,11 +211,13 @@ class ReferenceBinder:
         if argument.attribute is None:
             if function != "count":
                 self.fail(f"{function} of whole events", argument.span, required=f"an attribute: {form}")
-            return Aggregate(function, component.variable, extent, None, None, INTEGER, written.span)
+            return Aggregate(function, component.variable, extent, None, None, None, INTEGER, written.span)
         column, _missing = self.column(component, argument.attribute)
         result = self._aggregate_type(function, column.type, written.span)
         name = argument.attribute.text
-        return Aggregate(function, component.variable, extent, name, column.name, result, written.span)
+        return Aggregate(
+            function, component.variable, extent, name, column.name, column.type, result, written.span
+        )
 
     def _aggregate_type(self, function: str, value_type: ValueType, span: Span) -> ValueType:
         if function == "count":

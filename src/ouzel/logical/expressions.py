@@ -87,6 +87,7 @@ class Aggregate:
     extent: Extent
     name: str | None
     column: str | None
+    input_type: ValueType | None
     type: ValueType
     span: Span = field(compare=False)
 

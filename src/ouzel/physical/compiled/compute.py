@@ -14,7 +14,7 @@ from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.prepare import kernel_of
 from ouzel.physical.event_table import EventTable
-from ouzel.physical.match_table import MatchTable, One
+from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.reference.evaluate import evaluate
 from ouzel.physical.reference.events import Event, Stream, Values
 
@@ -78,12 +78,15 @@ def _one_by_one(expression: Expression, matches: MatchTable, events: EventTable)
         times = (int(events.start_times[row]), int(events.end_times[row]))
         return Event(row, names[codes[row]], *moments, *times)
 
-    values = []
-    for number in range(len(matches)):
-        bindings = {
-            variable: event(int(one.rows[number]))
-            for variable, one in matches.bound.items()
-            if isinstance(one, One)
-        }
-        values.append(evaluate(expression, bindings, stream))
-    return values
+    def bound(one: One | Many, number: int) -> Event | tuple[Event, ...] | None:
+        if isinstance(one, One):
+            return event(int(one.rows[number]))
+        if one.unbound[number]:
+            return None
+        rows = one.rows[one.offsets[number] : one.offsets[number + 1]].tolist()
+        return tuple(found for row in rows if (found := event(row)) is not None)
+
+    return [
+        evaluate(expression, {v: bound(one, number) for v, one in matches.bound.items()}, stream)
+        for number in range(len(matches))
+    ]

@@ -37,19 +37,34 @@ class Prepared:
     moments: Integers
     clocks: Integers
 
+    def by_partition(self) -> Prepared:
+        """The events of each partition together, still in order of time."""
+        if self.part_count == 1:
+            return self
+        return self._taken(np.argsort(self.parts, kind="stable"))
+
+    def none(self) -> Prepared:
+        """No events at all."""
+        return self._taken(np.zeros(0, np.int64))
+
+    def _taken(self, places: Integers) -> Prepared:
+        arrays = (self.rows, self.masks, self.parts, self.moments, self.clocks)
+        rows, masks, parts, moments, clocks = (one[places] for one in arrays)
+        return Prepared(rows, masks, parts, self.part_count, moments, clocks)
+
 
 def kernel_of(source: str, events: int) -> jit.Kernel:
     """The kernel of generated source, compiled where that pays."""
     return jit.compiled(source) if jit.is_enabled() and events >= COMPILE_FROM else jit.interpreted(source)
 
 
-def prepare(query: BoundQuery, events: EventTable, filters: Filters) -> Prepared:
-    """Select, order, mask and partition the events of a query."""
+def prepare(query: BoundQuery, events: EventTable, filters: Filters, *, keep_all: bool = False) -> Prepared:
+    """Select, order, mask and partition the events of a query; `keep_all` keeps those no component wants."""
     if events.has_intervals:
         raise UnsuitableError("composite events last, and compiled kernels know moments only")
     wanted = _type_masks(query, events)
     counts = query.window is not None and query.window.counts_events
-    rows = np.arange(len(events)) if counts else np.flatnonzero(wanted != 0)
+    rows = np.arange(len(events)) if counts or keep_all else np.flatnonzero(wanted != 0)
     moments = events.ends[rows]
     if np.any(moments[1:] < moments[:-1]):
         order = np.argsort(moments, kind="stable")
@@ -57,11 +72,10 @@ def prepare(query: BoundQuery, events: EventTable, filters: Filters) -> Prepared
     parts, part_count = _partitions(query, events.table, rows)
     clocks = _positions(moments, parts, part_count) if counts else events.end_times[rows]
     masks = filters.apply(wanted[rows].astype(np.int64), events.table, rows, events.end_times[rows])
-    masks[parts < 0] = 0
-    kept = np.flatnonzero(masks)
-    if len(kept) < len(rows):
-        rows, masks, parts, moments, clocks = (one[kept] for one in (rows, masks, parts, moments, clocks))
-    return Prepared(rows, masks, parts, part_count, moments, clocks)
+    prepared = Prepared(rows, masks, parts, part_count, moments, clocks)
+    inside = parts >= 0
+    kept = np.flatnonzero(inside if keep_all else inside & (masks != 0))
+    return prepared if len(kept) == len(rows) else prepared._taken(kept)
 
 
 def _type_masks(query: BoundQuery, events: EventTable) -> Array:
