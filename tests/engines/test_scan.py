@@ -103,8 +103,9 @@ def test_returned_expressions_agree(least: int) -> None:
 
 def test_explain_says_which_engine_and_why() -> None:
     assert "engine      scan" in oz.query("PATTERN SEQ(A a, !(B b), C c) WITHIN 5").explain()
-    text = oz.query("PATTERN SEQ(A+ a[], B b)").explain()
-    assert "engine      reference: not scan: a scan takes single events in sequence" in text
+    assert "engine      automaton" in oz.query("PATTERN SEQ(A+ a[], B b)").explain()
+    text = oz.query("PATTERN A & B").explain()
+    assert "engine      reference: not scan: a scan takes single events in sequence; not automaton" in text
 
 
 def test_an_engine_that_cannot_run_a_query_says_why() -> None:

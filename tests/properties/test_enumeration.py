@@ -115,14 +115,14 @@ def test_skip_till_any_match_finds_every_tuple(
     if tests:
         text += " WHERE " + " AND ".join(one.text for one in tests)
     text += f" WITHIN {length} RETURN " + ", ".join(f"{name}.eid" for name in names)
-    rows = oz.match(events, text, types=TYPES)
+    rows = oz.match(events, text, types=TYPES, engine="reference")
     got = [repr([value if isinstance(value, list) else [value] for value in row.values()]) for row in rows]
     assert sorted(got) == enumerate_all(drawn, tests, length, events)
 
 
 @given(queries(strategies=("skip_till_any_match",)), streams())
 def test_runs_and_combinations_agree(query: RandomQuery, events: list[Event]) -> None:
-    by_runs = oz.match(events, query.text, types=TYPES)
+    by_runs = oz.match(events, query.text, types=TYPES, engine="reference")
     with patch.object(matcher, "RunMatcher", CombinationMatcher):
-        by_combination = oz.match(events, query.text, types=TYPES)
+        by_combination = oz.match(events, query.text, types=TYPES, engine="reference")
     assert by_combination == by_runs

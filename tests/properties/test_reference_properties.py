@@ -18,7 +18,7 @@ Events = list[dict[str, Any]]
 def found(query: RandomQuery | str, events: Events, **options: Any) -> list[str]:
     """The matches of a query, in an order of their own."""
     text = query if isinstance(query, str) else query.text
-    return sorted(repr(row) for row in oz.match(events, text, types=_TYPES, **options))
+    return sorted(repr(row) for row in oz.match(events, text, types=_TYPES, engine="reference", **options))
 
 
 _TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}

@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import njit
 
-from ouzel.kernels import arithmetic
+from ouzel.kernels import arithmetic, arrays
 
 # nogil: kernels of several buckets run in several threads.  error_model numpy: our own code checks divisors.
 jit: Any = njit(nogil=True, cache=True, error_model="numpy")
@@ -25,3 +25,7 @@ square_root = jit(arithmetic.square_root)
 logarithm = jit(arithmetic.logarithm)
 exponential = jit(arithmetic.exponential)
 carried = jit(arithmetic.carried)
+
+longer = jit(arrays.longer)
+taller = jit(arrays.taller)
+copy_row = jit(arrays.copy_row)

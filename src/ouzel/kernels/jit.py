@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels import arithmetic
+from ouzel.kernels import arithmetic, arrays
 
 Kernel = Callable[..., Any]
 
@@ -47,7 +47,7 @@ def cache_directory() -> Path:
 @cache
 def interpreted(source: str) -> Kernel:
     """The function `kernel` of generated source, uncompiled."""
-    names: dict[str, Any] = {**vars(arithmetic), "np": np, "jit": lambda function: function}
+    names: dict[str, Any] = {**vars(arithmetic), **vars(arrays), "np": np, "jit": lambda function: function}
     exec(compile(source, "<kernel>", "exec"), names)  # noqa: S102 - our own source; no user text is in it
     return names["kernel"]  # type: ignore[no-any-return]
 
@@ -57,7 +57,9 @@ def compiled(source: str) -> Kernel:
     """The function `kernel` of generated source, compiled; from the cache if it was compiled before."""
     text = _HEADER.format(version=version("ouzel")) + source
     # Numba does not notice when a function that a cached one calls has changed
-    digest = hashlib.sha256((text + inspect.getsource(arithmetic)).encode()).hexdigest()[:32]
+    digest = hashlib.sha256(
+        (text + inspect.getsource(arithmetic) + inspect.getsource(arrays)).encode()
+    ).hexdigest()[:32]
     module = _load(f"ouzel_kernel_{digest}", _place(f"k{digest}.py", text))
     return module.kernel  # type: ignore[no-any-return]
 

@@ -58,6 +58,15 @@ class EventTable:
         ranks: Integers = np.argsort(np.argsort(names)).astype(np.int64)
         return ranks[self.types.codes[rows]]
 
+    def places(self, rows: Integers) -> Integers:
+        """The places of some rows among each other in canonical order; content matters only for ties."""
+        keys: tuple[Integers, ...] = (self.starts[rows], self.ends[rows])
+        if len(np.unique(keys[1])) < len(rows):
+            keys = (content_ranks(self.table, rows), self.type_ranks(rows), *keys)
+        places = np.empty(len(rows), np.int64)
+        places[np.lexsort(keys)] = np.arange(len(rows))
+        return places
+
     def with_composites(
         self, type_name: str, table: pa.Table, intervals: Iterable[tuple[Any, Any, Any, Any]]
     ) -> EventTable:

@@ -15,6 +15,7 @@ from ouzel.logical.pattern import Binds, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.automaton.expand import expand
+from ouzel.physical.automaton.order import in_order, reordered
 from ouzel.physical.automaton.source import Shape, automaton_source
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.prepare import Filters, Prepared, kernel_of, key_column, prepare
@@ -78,12 +79,12 @@ class AutomatonPlan:
         return expand(self.shape.components, found[:matches], *store)
 
     def _table(self, bound: dict[str, One | Many], prepared: Prepared, events: EventTable) -> MatchTable:
-        """Matches as rows of the event table, by end and start, otherwise as they were found."""
+        """Matches as rows of the event table, in the order of results."""
         first, last = _ends(self.shape.components, bound)
-        order = np.lexsort((prepared.moments[first], prepared.moments[last]))
+        order = in_order(bound, prepared.rows, prepared.moments[first], prepared.moments[last], events)
         first, last = prepared.rows[first[order]], prepared.rows[last[order]]
         return MatchTable(
-            {variable: _reordered(one, order, prepared.rows) for variable, one in bound.items()},
+            {variable: reordered(one, order, prepared.rows) for variable, one in bound.items()},
             events.starts[first],
             events.ends[last],
             events.start_times[first],
@@ -108,17 +109,6 @@ def _ends(components: tuple[Component, ...], bound: dict[str, One | Many]) -> tu
         first = np.where(first < 0, low, first)
         last = np.where(high >= 0, high, last)
     return first, last
-
-
-def _reordered(one: One | Many, order: Integers, rows: Integers) -> One | Many:
-    numbered = np.append(rows, -1)
-    if isinstance(one, One):
-        return One(numbered[one.rows[order]])
-    lengths = (one.offsets[1:] - one.offsets[:-1])[order]
-    offsets: Integers = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    shift = np.repeat(one.offsets[:-1][order] - offsets[:-1], lengths)
-    flat = one.rows[np.arange(offsets[-1]) + shift] if offsets[-1] else one.rows[:0]
-    return Many(offsets, numbered[flat], one.unbound[order])
 
 
 # ---- what an automaton can do ----------------------------------------------------------------------------

@@ -57,20 +57,6 @@ def automaton_source(shape: Shape, operands: Operands) -> str:
     body = _Writer(shape, registers).write()
     return f"""
 @jit
-def longer(a):
-    b = np.empty(len(a) * 2, a.dtype)
-    b[: len(a)] = a
-    return b
-
-
-@jit
-def taller(a):
-    b = np.empty((len(a) * 2, a.shape[1]), a.dtype)
-    b[: len(a)] = a
-    return b
-
-
-@jit
 def kernel(masks, starts, moments, clocks, limit, most_runs, most_nodes, {operands.parameters}):
     event = np.empty(1024, np.int32)
     component = np.empty(1024, np.int32)
@@ -95,8 +81,8 @@ def kernel(masks, starts, moments, clocks, limit, most_runs, most_nodes, {operan
             for r in range(runs):
                 if r >= old or keep[r]:
                     if alive != r:
-                        ri[alive] = ri[r]
-                        rf[alive] = rf[r]
+                        copy_row(ri, r, alive)
+                        copy_row(rf, r, alive)
                     alive += 1
             runs = alive
             peak = max(peak, runs)
@@ -232,8 +218,8 @@ class _Writer:
 
     def _fork(self, run: str) -> None:
         self._room()
-        self.emitter.line(f"ri[runs] = ri[{run}]")
-        self.emitter.line(f"rf[runs] = rf[{run}]")
+        self.emitter.line(f"copy_row(ri, {run}, runs)")
+        self.emitter.line(f"copy_row(rf, {run}, runs)")
 
     def _bound(self, state: int, *, first: bool) -> None:
         """Finish a run that bound x: its registers, its node in the match store, and whether it is a match."""

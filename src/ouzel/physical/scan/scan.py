@@ -15,7 +15,7 @@ from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.prepare import Filters, Prepared, kernel_of, key_column, prepare
-from ouzel.physical.event_table import EventTable, Integers, content_ranks
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.reference.evaluate import holds
 from ouzel.physical.scan.postponed import postponed_source
@@ -133,14 +133,8 @@ def _count(masks: Integers, components: Any) -> int:
 
 def _order(rows: Any, events: EventTable) -> Integers:
     """The order of results: by end, start, and then the places of the events; ties by content."""
-    used, places = np.unique(rows, return_inverse=True)
-    moments = events.ends[used]
-    keys: tuple[Any, ...] = (moments,)
-    if len(np.unique(moments)) < len(moments):
-        keys = (content_ranks(events.table, used), events.type_ranks(used), moments)
-    rank = np.empty(len(used), np.int64)
-    rank[np.lexsort(keys)] = np.arange(len(used))
-    ranked = rank[places.reshape(rows.shape)]
+    used, at = np.unique(rows, return_inverse=True)
+    ranked = events.places(used)[at.reshape(rows.shape)]
     columns = [ranked[:, k] for k in range(rows.shape[1])]
     order: Integers = np.lexsort((*reversed(columns), events.starts[rows[:, 0]], events.ends[rows[:, -1]]))
     return order

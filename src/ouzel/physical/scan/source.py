@@ -200,10 +200,8 @@ class _Writer:
         line("if found == room:")
         line("    if room >= most:")
         line("        return out, -1")
-        line("    room = min(room * 2, most)")
-        line(f"    more = np.empty(room * {length}, np.int32)")
-        line(f"    more[: found * {length}] = out")
-        line("    out = more")
+        line("    room *= 2")
+        line("    out = longer(out)")
         for level in range(length):
             line(f"out[found * {length} + {level}] = x{level}")
         line("found += 1")
