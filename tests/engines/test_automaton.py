@@ -15,7 +15,7 @@ from ouzel.testing.strategies import RandomQuery, queries, streams
 
 Events = list[dict[str, Any]]
 TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
-CLOSURES = queries(negation=False, alternatives=False)
+CLOSURES = queries(non_overlap=True)
 
 
 def agree(query: str, events: Events) -> None:
@@ -29,7 +29,7 @@ def agree(query: str, events: Events) -> None:
     assert found == expected
 
 
-@settings(max_examples=400)
+@settings(max_examples=500)
 @given(CLOSURES, streams(max_events=10))
 def test_random_closures(query: RandomQuery, events: Events) -> None:
     agree(query.text, events)

@@ -14,7 +14,7 @@ from ouzel.testing.strategies import RandomQuery, queries, streams
 
 Events = list[dict[str, Any]]
 TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
-SEQUENCES = queries(strategies=("skip_till_any_match",), closures=False, alternatives=False)
+SEQUENCES = queries(strategies=("skip_till_any_match",), closures=False, alternatives=False, non_overlap=True)
 
 
 def agree(query: str, events: Events, **options: Any) -> None:

@@ -17,6 +17,10 @@ class One:
 
     rows: Integers
 
+    def numbered(self, rows: Integers) -> One:
+        """The same with other numbers: those of `rows` for places in it."""
+        return One(np.append(rows, -1)[self.rows])
+
 
 @dataclass(frozen=True)
 class Many:
@@ -28,6 +32,10 @@ class Many:
     offsets: Integers
     rows: Integers
     unbound: Flags
+
+    def numbered(self, rows: Integers) -> Many:
+        """The same with other numbers: those of `rows` for places in it."""
+        return Many(self.offsets, rows[self.rows], self.unbound)
 
 
 @dataclass(frozen=True)
@@ -43,3 +51,43 @@ class MatchTable:
     def __len__(self) -> int:
         """The number of matches."""
         return len(self.starts)
+
+
+def ends_of(variables: list[str], bound: dict[str, One | Many]) -> tuple[Integers, Integers]:
+    """The first and last event that some variables, in order, are bound to in each match; -1 where to none."""
+    first: Integers | None = None
+    last: Integers | None = None
+    for variable in variables:
+        one = bound[variable]
+        if isinstance(one, One):
+            low = high = one.rows
+        else:
+            full = one.offsets[:-1] < one.offsets[1:]
+            padded = np.append(one.rows, -1)
+            low = np.where(full, padded[np.where(full, one.offsets[:-1], -1)], -1)
+            high = np.where(full, padded[np.where(full, one.offsets[1:] - 1, -1)], -1)
+        first = low if first is None else np.where(first < 0, low, first)
+        last = high if last is None else np.where(high >= 0, high, last)
+    assert first is not None
+    assert last is not None
+    return first, last
+
+
+def chosen(one: One | Many, matches: Integers) -> One | Many:
+    """What a variable is bound to in some matches, in the order given."""
+    if isinstance(one, One):
+        return One(one.rows[matches])
+    lengths = (one.offsets[1:] - one.offsets[:-1])[matches]
+    offsets: Integers = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    shift = np.repeat(one.offsets[:-1][matches] - offsets[:-1], lengths)
+    return Many(offsets, one.rows[np.arange(offsets[-1]) + shift], one.unbound[matches])
+
+
+def counts_of(bound: dict[str, One | Many]) -> Integers:
+    """The number of events of each match."""
+    total: Integers | None = None
+    for one in bound.values():
+        own = (one.rows >= 0).astype(np.int64) if isinstance(one, One) else one.offsets[1:] - one.offsets[:-1]
+        total = own if total is None else total + own
+    assert total is not None
+    return total

@@ -76,6 +76,7 @@ def queries(
     negation: bool = True,
     alternatives: bool = True,
     count_windows: bool = True,
+    non_overlap: bool = False,
 ) -> RandomQuery:
     """A query of sequences, closures, alternatives and negation, under one of the strategies."""
     components = _components(draw, closures=closures, negation=negation)
@@ -94,6 +95,8 @@ def queries(
     # a negative component that may come to stand at an edge needs a window
     if any(one.kind == "negative" for one in components) or draw(st.booleans()):
         query.window = draw(_windows(count_windows))
+    if non_overlap:
+        query.output = draw(st.sampled_from(("", "", "OUTPUT NON_OVERLAP")))
     return query
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.logical.pattern import Component
+from ouzel.physical.automaton.shape import Shape
 from ouzel.physical.compiled.prepare import kernel_of
 from ouzel.physical.event_table import Integers
 from ouzel.physical.match_table import Many, One
@@ -39,17 +39,16 @@ def kernel(found, event, component, before, state, offsets):
 """
 
 
-def expand(
-    components: tuple[Component, ...], found: Any, event: Any, component: Any, before: Any
-) -> dict[str, One | Many]:
+def expand(shape: Shape, found: Any, event: Any, component: Any, before: Any) -> dict[str, One | Many]:
     """What each variable is bound to in each match, as numbers of prepared events (-1: none)."""
-    counts = kernel_of(_COUNT, len(event))(found, component, before, len(components))
+    counts = kernel_of(_COUNT, len(event))(found, component, before, len(shape.states))
     bound: dict[str, One | Many] = {}
-    for state, one in enumerate(components):
+    for state, one in enumerate(shape.states):
         offsets: Integers = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[state])])
         events = kernel_of(_FILL, len(event))(found, event, component, before, state, offsets)
         if one.is_array:
-            bound[one.variable] = Many(offsets, events, np.zeros(len(found), np.bool_))
+            # a closure that must not be empty is so only in an alternative that was not chosen
+            bound[one.variable] = Many(offsets, events, (counts[state] == 0) & (one.least > 0))
         else:
             present = counts[state] > 0
             rows = np.full(len(found), -1, np.int64)

@@ -39,15 +39,3 @@ def _key(bound: dict[str, One | Many], match: int, places: Integers) -> tuple[li
             events = one.rows[one.offsets[match] : one.offsets[match + 1]]
         chains.append(places[events].tolist())
     return sorted(place for chain in chains for place in chain), chains
-
-
-def reordered(one: One | Many, order: Integers, rows: Integers) -> One | Many:
-    """What a variable is bound to, match by match in another order, as rows of the event table."""
-    numbered = np.append(rows, -1)
-    if isinstance(one, One):
-        return One(numbered[one.rows[order]])
-    lengths = (one.offsets[1:] - one.offsets[:-1])[order]
-    offsets: Integers = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    shift = np.repeat(one.offsets[:-1][order] - offsets[:-1], lengths)
-    flat = one.rows[np.arange(offsets[-1]) + shift]
-    return Many(offsets, numbered[flat], one.unbound[order])

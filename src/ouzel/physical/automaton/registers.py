@@ -25,6 +25,7 @@ class Registers:
 
     operands: Operands
     components: dict[str, Component]
+    optional: frozenset[str]
     integers: list[tuple[str, ...]] = field(default_factory=list)
     floats: list[tuple[str, ...]] = field(default_factory=list)
     columns: dict[tuple[str, str], ValueType] = field(default_factory=dict)
@@ -128,8 +129,7 @@ class RunRows:
 
     def may_be_unbound(self, node: Attribute | Moment) -> bool:
         """Whether the event may not be there, so that a condition on it is not applied."""
-        component = self.registers.components[node.variable]
-        return component.least == 0 and self.row(node) != "x"
+        return node.variable in self.registers.optional and self.row(node) != "x"
 
     def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:
         """The value of an aggregate, from running registers."""

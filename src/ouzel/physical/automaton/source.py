@@ -7,53 +7,22 @@ a path in the match store: nodes (event, component, predecessor), shared by all 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.expressions import Attribute, Moment, references
 from ouzel.logical.pattern import Binds, Component
 from ouzel.physical.automaton.registers import FIRST, FIXED, LAST, NODE, STATE, TAKEN, Registers, RunRows
+from ouzel.physical.automaton.shape import Shape
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.operands import Operands
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What the source is written from: positive components in order, the conditions on them, the strategy."""
-
-    components: tuple[Component, ...]
-    conjuncts: tuple[Conjunct, ...]
-    strategy: Strategy
-
-    def after(self, state: int) -> list[tuple[list[int], int]]:
-        """The components that may follow, each with the closures that are left empty on the way; -1 starts."""
-        result: list[tuple[list[int], int]] = []
-        skipped: list[int] = []
-        for target in range(state + 1, len(self.components)):
-            result.append((list(skipped), target))
-            if self.components[target].least > 0:
-                break
-            skipped.append(target)
-        return result
-
-    def trailing(self, state: int) -> list[int] | None:
-        """The closures left empty when a run ends at a component; None if it cannot end there."""
-        rest = range(state + 1, len(self.components))
-        return list(rest) if all(self.components[one].least == 0 for one in rest) else None
-
-    def at(self, state: int, place: Place) -> list[Conjunct]:
-        """The conditions of a component that are decided at a place."""
-        component = self.components[state]
-        return [c for c in self.conjuncts if c.component is component and c.place is place]
-
-
 def automaton_source(shape: Shape, operands: Operands) -> str:
     """Write the kernel.  It is written twice: the first time to learn which registers the formulas need."""
-    known = {component.variable: component for component in shape.components}
-    draft = Registers(Operands(), known)
+    known = {component.variable: component for component in shape.states}
+    draft = Registers(Operands(), known, shape.optional)
     _Writer(shape, draft).write()
-    registers = Registers(operands, known, draft.integers, draft.floats, draft.columns)
+    registers = Registers(operands, known, shape.optional, draft.integers, draft.floats, draft.columns)
     body = _Writer(shape, registers).write()
     return f"""
 @jit
@@ -116,7 +85,7 @@ class _Writer:
             line("keep[r] = False")
         line("if m == 0:")
         line("    continue")
-        for state in range(len(self.shape.components)):
+        for state in range(len(self.shape.states)):
             line(f"{'if' if state == 0 else 'elif'} ri[r, {STATE}] == {state}:")
             self.emitter.depth += 1
             self._moves(state)
@@ -134,7 +103,7 @@ class _Writer:
 
     def _moves(self, state: int) -> None:
         """What a run at a component may do with event x."""
-        component, line = self.shape.components[state], self.emitter.line
+        component, line = self.shape.states[state], self.emitter.line
         closure = component.binds is Binds.CLOSURE and component.is_array
         line("taken = False")
         line("begun = False")
@@ -147,7 +116,7 @@ class _Writer:
             self.emitter.depth -= 1
         targets = self.shape.after(state)
         if targets:
-            bits = sum(1 << self.shape.components[target].position for _skipped, target in targets)
+            bits = sum(1 << self.shape.states[target].position for _skipped, target in targets)
             enough = f" and ri[r, {TAKEN}] >= {component.least}" if closure and component.least > 1 else ""
             line(f"if m & {bits}{enough}:")
             self.emitter.depth += 1
@@ -155,7 +124,7 @@ class _Writer:
             self._guard(self.shape.at(state, Place.PROCEED), RunRows(self.registers, "r", None))
             for skipped, target in targets:
                 inner = self.emitter.depth
-                line(f"if m & {1 << self.shape.components[target].position}:")
+                line(f"if m & {1 << self.shape.states[target].position}:")
                 self.emitter.depth += 1
                 self._begin("r", skipped, target)
                 self.emitter.depth = inner
@@ -178,7 +147,7 @@ class _Writer:
 
     def _begin(self, run: str, skipped: list[int], target: int) -> None:
         """Begin a component with event x, having left others empty."""
-        line, component = self.emitter.line, self.shape.components[target]
+        line, component = self.emitter.line, self.shape.states[target]
         if run == "r":
             line(f"if clocks[x] - clocks[ri[r, {FIRST}]] < limit:")
             self.emitter.depth += 1
@@ -197,7 +166,7 @@ class _Writer:
     def _start(self, skipped: list[int], target: int) -> None:
         """Start a run with event x: an empty run is written first, for formulas about what was left empty."""
         line, depth = self.emitter.line, self.emitter.depth
-        line(f"if m & {1 << self.shape.components[target].position}:")
+        line(f"if m & {1 << self.shape.states[target].position}:")
         self.emitter.depth += 1
         self._room()
         line(f"ri[runs, {FIRST}] = x")
@@ -223,7 +192,7 @@ class _Writer:
 
     def _bound(self, state: int, *, first: bool) -> None:
         """Finish a run that bound x: its registers, its node in the match store, and whether it is a match."""
-        line, component = self.emitter.line, self.shape.components[state]
+        line, component = self.emitter.line, self.shape.states[state]
         self.registers.update(component, "runs", self.emitter, first=first)
         line("if nodes == len(event):")
         line("    event = longer(event)")
@@ -242,7 +211,7 @@ class _Writer:
 
     def _accept(self, state: int, skipped: list[int]) -> None:
         """A run is a match when its last component is complete with the event just bound."""
-        line, depth, component = self.emitter.line, self.emitter.depth, self.shape.components[state]
+        line, depth, component = self.emitter.line, self.emitter.depth, self.shape.states[state]
         if component.least > 1:
             line(f"if ri[runs, {TAKEN}] >= {component.least}:")
             self.emitter.depth += 1

@@ -54,11 +54,11 @@ def keep_apart(matches: list[Match], query: BoundQuery, stream: Stream) -> list[
     by_end.sort(key=lambda match: match.last.end)
     tests = () if query.strategy is Strategy.STRICT_CONTIGUITY else query.equivalences
     kept: dict[Key, Match] = {}
-    result: list[Match] = []
+    result: set[int] = set()
     for match in by_end:
         key = key_of(match.events, tests, stream)
         previous = kept.get(key)
         if previous is None or previous.last.end < match.first.start:
             kept[key] = match
-            result.append(match)
-    return result
+            result.add(id(match))
+    return [match for match in matches if id(match) in result]

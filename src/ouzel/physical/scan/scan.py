@@ -13,6 +13,7 @@ from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.pattern import Binds, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
+from ouzel.physical.compiled.non_overlap import keep_apart
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.prepare import Filters, Prepared, kernel_of, key_column, prepare
 from ouzel.physical.event_table import EventTable, Integers
@@ -58,10 +59,8 @@ class ScanPlan:
             sequences = self._construct(prepared, events)
             for operands, source, negative in self.postponed:
                 sequences = self._keep(prepared, events, sequences, operands, source, negative)
-            rows = prepared.rows[sequences]
-        else:
-            rows = np.empty((0, self.shape.length), np.int64)
-        return self._table(rows, events)
+            return self._table(sequences, prepared, events)
+        return self._table(np.empty((0, self.shape.length), np.int64), None, events)
 
     @property
     def _limit(self) -> int:
@@ -110,9 +109,17 @@ class ScanPlan:
         )
         return sequences[keep]
 
-    def _table(self, rows: Any, events: EventTable) -> MatchTable:
-        """Sequences of rows in the order of results."""
-        rows = rows[_order(rows, events)]
+    def _table(self, sequences: Any, prepared: Prepared | None, events: EventTable) -> MatchTable:
+        """Sequences as rows of the event table, in the order of results."""
+        rows = sequences if prepared is None else prepared.rows[sequences]
+        order = _order(rows, events)
+        if self.query.non_overlap and prepared is not None:
+            ordered = sequences[order]
+            moments = prepared.moments[ordered[:, 0]], prepared.moments[ordered[:, -1]]
+            parts = prepared.parts[ordered[:, -1]]
+            counts = np.full(len(order), self.shape.length, np.int64)
+            order = order[keep_apart(parts, prepared.part_count, *moments, counts)]
+        rows = rows[order]
         first, last = rows[:, 0], rows[:, -1]
         bound: dict[str, One | Many] = {
             one.variable: One(rows[:, k].copy()) for k, one in enumerate(self.shape.positives)
@@ -146,8 +153,6 @@ def _order(rows: Any, events: EventTable) -> Integers:
 def _shape(query: BoundQuery) -> tuple[Shape, Filters]:
     if query.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
         raise UnsuitableError(f"a scan finds all sequences, and the strategy is {query.strategy.value}")
-    if query.non_overlap:
-        raise UnsuitableError("a scan finds all sequences, and the output is NON_OVERLAP")
     pattern = query.pattern
     items = pattern.items if isinstance(pattern, Sequence) else (pattern,)
     steps: list[Component] = []
