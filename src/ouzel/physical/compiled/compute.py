@@ -15,7 +15,7 @@ from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.prepare import kernel_of
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, MatchTable, One
-from ouzel.physical.reference.evaluate import evaluate
+from ouzel.physical.reference.evaluate import Bindings, evaluate
 from ouzel.physical.reference.events import Event, Stream, Values
 
 
@@ -81,12 +81,11 @@ def _one_by_one(expression: Expression, matches: MatchTable, events: EventTable)
     def bound(one: One | Many, number: int) -> Event | tuple[Event, ...] | None:
         if isinstance(one, One):
             return event(int(one.rows[number]))
-        if one.unbound[number]:
-            return None
         rows = one.rows[one.offsets[number] : one.offsets[number + 1]].tolist()
         return tuple(found for row in rows if (found := event(row)) is not None)
 
-    return [
-        evaluate(expression, {v: bound(one, number) for v, one in matches.bound.items()}, stream)
-        for number in range(len(matches))
-    ]
+    def bindings(number: int) -> Bindings:
+        present = {v: one for v, one in matches.bound.items() if isinstance(one, One) or not one.unbound[number]}
+        return {variable: bound(one, number) for variable, one in present.items()}
+
+    return [evaluate(expression, bindings(number), stream) for number in range(len(matches))]
