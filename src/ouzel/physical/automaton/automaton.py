@@ -66,7 +66,7 @@ class AutomatonPlan:
         arguments = self.operands.arguments(events.table, prepared.rows, events.end_times[prepared.rows])
         starts = np.searchsorted(prepared.parts, np.arange(prepared.part_count + 1))
         kernel = kernel_of(self.source, len(prepared.rows))
-        event, component, before, nodes, found, matches, runs = kernel(
+        event, component, before, nodes, found, first, matches, runs = kernel(
             prepared.masks,
             starts,
             prepared.moments,
@@ -81,15 +81,18 @@ class AutomatonPlan:
                 f"too many runs at once ({runs:,}) or too many events bound ({nodes:,})\n"
                 "  hint: a narrower window, more conditions, or skip_till_next_match"
             )
-        store = (event[:nodes], component[:nodes], before[:nodes])
-        return expand(self.shape, found[:matches], *store)
+        # by end and start already: matches that are in order need not be moved once they are written out
+        last = event[found[:matches]]
+        order = np.lexsort((prepared.moments[first[:matches]], prepared.moments[last]))
+        return expand(self.shape, found[:matches][order], event[:nodes], component[:nodes], before[:nodes])
 
     def _table(self, bound: dict[str, One | Many], prepared: Prepared, events: EventTable) -> MatchTable:
         """Matches as rows of the event table, in the order of results."""
         first, last = ends_of([one.variable for one in self.shape.states], bound)
         order = in_order(bound, prepared.rows, prepared.moments[first], prepared.moments[last], events)
-        bound = {variable: chosen(one, order) for variable, one in bound.items()}
-        first, last = first[order], last[order]
+        if not np.array_equal(order, np.arange(len(order))):
+            bound = {variable: chosen(one, order) for variable, one in bound.items()}
+            first, last = first[order], last[order]
         if self.query.non_overlap:
             moments = (prepared.moments[first], prepared.moments[last])
             kept = keep_apart(prepared.parts[last], prepared.part_count, *moments, counts_of(bound))

@@ -32,6 +32,7 @@ def kernel(masks, starts, moments, clocks, limit, most_runs, most_nodes, {operan
     before = np.empty(1024, np.int32)
     nodes = 0
     found = np.empty(1024, np.int32)
+    begun_at = np.empty(1024, np.int32)
     matches = 0
     ri = np.empty((64, {FIXED + len(registers.integers)}), np.int64)
     rf = np.zeros((64, {max(len(registers.floats), 1)}), np.float64)
@@ -56,9 +57,9 @@ def kernel(masks, starts, moments, clocks, limit, most_runs, most_nodes, {operan
             runs = alive
             peak = max(peak, runs)
             if runs > most_runs or nodes > most_nodes:
-                return event, component, before, nodes, found, -1, runs
+                return event, component, before, nodes, found, begun_at, -1, runs
             i = g
-    return event, component, before, nodes, found, matches, peak
+    return event, component, before, nodes, found, begun_at, matches, peak
 """
 
 
@@ -219,7 +220,9 @@ class _Writer:
             self._guard(self.shape.at(one, Place.PROCEED), RunRows(self.registers, "runs", None))
         line("if matches == len(found):")
         line("    found = longer(found)")
+        line("    begun_at = longer(begun_at)")
         line("found[matches] = nodes - 1")
+        line(f"begun_at[matches] = ri[runs, {FIRST}]")
         line("matches += 1")
         self.emitter.depth = depth
 
