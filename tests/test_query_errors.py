@@ -170,6 +170,56 @@ NAMES = {
                                                                     ^^^^^^
           required: one of tag
     """,
+    "an attribute without a variable": """
+        PATTERN SEQ(Shelf a, Exit b) WHERE tag = 1
+
+        unknown variable 'tag'
+          line 1, column 36
+            PATTERN SEQ(Shelf a, Exit b) WHERE tag = 1
+                                               ^^^
+          required: a variable of the pattern: a, b
+          hint: for an attribute write a.tag
+    """,
+    "a type in place of its variable": """
+        PATTERN SEQ(Shelf a, Exit b) WHERE Shelf.tag = 1
+
+        unknown variable 'Shelf'
+          line 1, column 36
+            PATTERN SEQ(Shelf a, Exit b) WHERE Shelf.tag = 1
+                                               ^^^^^
+          required: a variable of the pattern: a, b
+          hint: the Shelf of the pattern is called a
+    """,
+    "an operator as a function": """
+        PATTERN SEQ(Shelf a, Exit b) WHERE between(a.tag, 1)
+
+        unknown function 'between'
+          line 1, column 36
+            PATTERN SEQ(Shelf a, Exit b) WHERE between(a.tag, 1)
+                                               ^^^^^^^
+          required: a built-in function or one registered with oz.register_function
+          hint: BETWEEN is an operator, written beside its operands
+    """,
+    "NOT as a type": """
+        PATTERN NOT Register
+
+        unknown event type 'NOT'
+          line 1, column 9
+            PATTERN NOT Register
+                    ^^^
+          required: a type of the input: Exit, Register, Shelf
+          hint: a negative component is written !(B b)
+    """,
+    "a second query behind a semicolon": """
+        PATTERN Shelf a; PATTERN Exit
+
+        unknown event type 'PATTERN'
+          line 1, column 18
+            PATTERN Shelf a; PATTERN Exit
+                             ^^^^^^^
+          required: a type of the input: Exit, Register, Shelf
+          hint: behind ';' the pattern goes on: leave the ';' out
+    """,
 }
 
 DUPLICATES = {
@@ -251,6 +301,26 @@ DUPLICATES = {
                                         ^
           required: a graph without cycles
           hint: a query cannot read what is made from its own matches
+    """,
+    "alternatives twice without a variable": """
+        PATTERN SEQ(ANY(Shelf, Exit), ANY(Shelf, Exit))
+
+        two components are called 'Shelf|Exit'
+          line 1, column 31
+            PATTERN SEQ(ANY(Shelf, Exit), ANY(Shelf, Exit))
+                                          ^^^^^^^^^^^^^^^^
+          required: a variable of its own for every component
+          hint: write ANY(Shelf, Exit) x
+    """,
+    "a variable called as a column of the result": """
+        PATTERN SEQ(Shelf start, Exit b)
+
+        the variable 'start' without RETURN
+          line 1, column 13
+            PATTERN SEQ(Shelf start, Exit b)
+                        ^^^^^^^^^^^
+          required: a variable that is not called as a column of the result: start, end
+          hint: choose another name, or say what to RETURN
     """,
 }
 

@@ -135,6 +135,26 @@ INDICES = {
           required: a single value in '+'
           hint: name an attribute: a.x
     """,
+    "the length of a single variable": """
+        PATTERN SEQ(Shelf a, Exit b) WHERE a.LEN > 1
+
+        unknown attribute 'LEN' of Shelf
+          line 1, column 38
+            PATTERN SEQ(Shelf a, Exit b) WHERE a.LEN > 1
+                                                 ^^^
+          required: one of shelf, tag, ts, type, weight
+          hint: LEN is the length of a closure: T+ a[]
+    """,
+    "all elements outside an aggregate": """
+        PATTERN SEQ(Shelf+ a[], Exit b) WHERE a[].weight > 1
+
+        'a[].weight' outside an aggregate
+          line 1, column 39
+            PATTERN SEQ(Shelf+ a[], Exit b) WHERE a[].weight > 1
+                                                  ^^^^^^^^^^
+          required: an aggregate: count, sum, avg, min, max, first, last
+          hint: for every element, write a[i].weight
+    """,
 }
 
 AGGREGATES = {
@@ -220,6 +240,15 @@ AGGREGATES = {
             PATTERN SEQ(Shelf+ a[], Exit b) WHERE sum(c[].weight) > 1
                                                       ^
           required: a variable of the pattern: a, b
+    """,
+    "an aggregate of a negative component": """
+        PATTERN SEQ(Shelf a, !(Register b), Exit c) RETURN count(b)
+
+        count of 'b', a negative component, which binds no event
+          line 1, column 58
+            PATTERN SEQ(Shelf a, !(Register b), Exit c) RETURN count(b)
+                                                                     ^
+          required: a closure: count(a[].attribute)
     """,
 }
 

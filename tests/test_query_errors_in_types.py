@@ -129,6 +129,33 @@ COMPARISONS = {
                                                ^^^^^^^^^^^^^^^^
           required: > takes two values of one type; got float and string
     """,
+    "BETWEEN text": """
+        PATTERN SEQ(Shelf a, Exit b) WHERE a.weight BETWEEN 'a' AND 'b'
+
+        type clash in 'BETWEEN'
+          line 1, column 36
+            PATTERN SEQ(Shelf a, Exit b) WHERE a.weight BETWEEN 'a' AND 'b'
+                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+          required: BETWEEN takes two values of one type; got float and string
+    """,
+    "an equivalence test of lists": """
+        PATTERN SEQ(Shelf a, Exit b) WHERE [parts]
+
+        type clash in the equivalence test [parts]
+          line 1, column 37
+            PATTERN SEQ(Shelf a, Exit b) WHERE [parts]
+                                                ^^^^^
+          required: numbers, strings, booleans or times; got Arrow's list<item: int64>
+    """,
+    "a list outside IN": """
+        PATTERN SEQ(Shelf a, Exit b) WHERE a.weight > $list
+
+        the parameter $list is of type list
+          line 1, column 47
+            PATTERN SEQ(Shelf a, Exit b) WHERE a.weight > $list
+                                                          ^^^^^
+          required: a number, string, boolean, date, time, timedelta or None; a list behind IN
+    """,
 }
 
 OPERATIONS = {
@@ -235,6 +262,15 @@ FUNCTIONS = {
                                                ^^^^^^^^^^^^^^^^^^^^^^^
           required: substring takes integer; got string
     """,
+    "too many arguments": """
+        PATTERN SEQ(Shelf a, Exit b) WHERE abs(a.weight, 1) = 1
+
+        wrong number of arguments of 'abs'
+          line 1, column 36
+            PATTERN SEQ(Shelf a, Exit b) WHERE abs(a.weight, 1) = 1
+                                               ^^^^^^^^^^^^^^^^
+          required: abs takes 1 argument; got 2
+    """,
 }
 
 PARAMETERS = {
@@ -250,7 +286,7 @@ PARAMETERS = {
     "a list in an equivalence test": """
         PATTERN SEQ(Shelf a, Exit b) WHERE [tag = $list]
 
-        the parameter $list is a list
+        the parameter $list is of type list
           line 1, column 43
             PATTERN SEQ(Shelf a, Exit b) WHERE [tag = $list]
                                                       ^^^^^
@@ -259,10 +295,11 @@ PARAMETERS = {
     "an integer beyond 64 bits": """
         PATTERN SEQ(Shelf a, Exit b) WHERE a.tag = $big
 
-        the parameter $big is an integer beyond 64 bits
+        the parameter $big is beyond 64 bits
           line 1, column 44
             PATTERN SEQ(Shelf a, Exit b) WHERE a.tag = $big
                                                        ^^^^
+          required: from -9223372036854775808 to 9223372036854775807
     """,
 }
 

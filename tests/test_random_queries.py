@@ -50,17 +50,17 @@ def matched_or_refused(events: pa.Table, text: str) -> None:
 # What an expression of each kind may be.  Greek letters are places to fill: ν a number, κ a condition, σ text, τ a
 # time, δ a length of time, α anything, and ω a variable.  The first form of each kind is the simplest.
 FORMS = {
-    "ν": "a.x|ω.x|ω.y|0|1|-2|2.5|20%|$v|$p%|9223372036854775807|b.LEN|count(b[])|sum(b[].x)|max(b[].y)"
+    "ν": "a.x|ω.x|ω.y|0|1|-2|2.5|20%|$v|$p%|NULL|9223372036854775807|$none|b.LEN|count(b[])|sum(b[].x)|max(b[].y)"
     "|avg(b[..i-1].y)|first(b[].x)|x|(ν + ν)|(ν - ν)|ν * ν|ν / ν|(ν % ν)|-(ν)|abs(ν)|floor(ν)|sqrt(ν)|exp(ν)"
     "|ln(ν)|coalesce(ν, ν)|greatest(ν, ν, ν)|CASE WHEN κ THEN ν ELSE ν END|CASE ν WHEN ν THEN ν END|(δ / δ)|min(ν)"
     "|sum(ω.y)",
-    "κ": "a.ok|ω.ok|TRUE|ν = ν|ν < ν|ν >= ν|ν != ν|σ = σ|σ < σ|σ LIKE σ|τ < τ|τ = τ|ω.day < ω.day|δ > δ"
-    "|δ < 3 hours|(κ AND κ)|(κ OR κ)|NOT (κ)|(α IS NULL)|(α IS NOT NULL)|ν IN (ν, ν)|ν IN $xs|ν BETWEEN ν AND ν"
-    "|τ BETWEEN τ AND τ|[x]|α = α|κ = κ|CASE WHEN κ THEN κ END",
+    "κ": "a.ok|ω.ok|TRUE|ν = ν|ν < ν|ν >= ν|ν != ν|σ = σ|σ < σ|σ LIKE σ|τ < τ|τ = τ|δ > δ|δ < 3 hours|(κ AND κ)"
+    "|(κ OR κ)|NOT (κ)|(α IS NULL)|(α IS NOT NULL)|ν IN (ν, ν)|ν IN $xs|ν BETWEEN ν AND ν|τ BETWEEN τ AND τ|[x]"
+    "|α = α|κ = κ|CASE WHEN κ THEN κ END",
     "σ": "a.s|ω.s|'t'|'%t_'|$name|lower(σ)|upper(σ)|substring(σ, ν, ν)|coalesce(σ, σ)|CASE κ WHEN κ THEN σ END",
-    "τ": "a.ts|ω.ts|start(ω)|end(ω)|'2026-01-31'|(τ + δ)|(τ - δ)|(τ + 2 units)|least(τ, τ)|max(b[].ts)",
-    "δ": "a.took|ω.took|(δ + 3 hours)|(δ - 1.5 secs)|(τ - τ)|(δ + δ)|abs(δ)|-(δ)|coalesce(δ, δ)|min(b[].took)",
-    "α": "a.x|ν|κ|σ|τ|δ|ω|b[]|b[].y|f(ν)|`odd name`(ν)|b[2].x|d.x|a.no",
+    "τ": "a.ts|ω.ts|ω.day|start(ω)|end(ω)|'2026-01-31'|(τ + δ)|(τ - δ)|(τ + 2 units)|least(τ, τ)|max(b[].ts)",
+    "δ": "a.took|ω.took|3 hours|2 units|-1.5 secs|(τ - τ)|(δ + δ)|abs(δ)|-(δ)|coalesce(δ, δ)|min(b[].took)",
+    "α": "a.x|ν|κ|σ|τ|δ|ω|b[]|b[].y|f(ν)|`odd name`(ν)|$xs|b[2].x|d.x|a.no",
     "ω": "a|a|a|b|b[i]|b[i-1]|b[1]|b[b.LEN]|c|n",
 }
 

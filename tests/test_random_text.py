@@ -129,7 +129,6 @@ LONG = {
     "equalities": "PATTERN SEQ(A a, B b) WHERE " + " AND ".join(f"a.x{n} = b.x{n}" for n in range(500)),
     "a string": "PATTERN A a WHERE a.x = '" + "x" * 200_000 + "'",
     "a comment": "PATTERN A a --" + "-" * 200_000,
-    "a sum": "PATTERN A a WHERE a.x = 1" + " + 1" * 100,
     "a list": "PATTERN A a WHERE a.x IN (" + ", ".join(map(str, range(2_000))) + ")",
 }
 HUGE = {
@@ -142,7 +141,12 @@ HUGE = {
     "a counted closure": "PATTERN SEQ(A{1," + "9" * MUCH + "} a[], B b)",
     "an index": "PATTERN A+ a[] WHERE a[" + "1" * MUCH + "].x = 1",
     "a chain of comparisons": "PATTERN A a WHERE a.x" + " = 1" * MUCH,
+    "a sum": "PATTERN A a WHERE a.x = 1" + " + 1" * MUCH,
+    "a product": "PATTERN A a WHERE a.x = 1" + " * 1" * MUCH,
+    "a percentage": "PATTERN A a WHERE a.x = " + "9" * MUCH + "%",
+    "a duration": "PATTERN A a WHERE a.x = " + "9" * MUCH + " hours",
     "a normal form": "PATTERN A a WHERE " + " OR ".join(["(a.x = 1 AND a.y = 2 AND a.s = 't')"] * 40),
+    "a normal form of few": "PATTERN A a WHERE " + " OR ".join([f"({' AND '.join(['a.x = 1'] * 2_500)})"] * 2),
 }
 
 
@@ -159,3 +163,7 @@ def test_what_is_too_much_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", NESTED.values(), ids=NESTED)
 def test_nesting_is_refused_as_such(text: str) -> None:
     assert str(refused_or_understood(text)).startswith("the query nests too deeply\n")
+
+
+def test_a_number_too_small_to_be_told_from_zero() -> None:
+    refused_or_understood("PATTERN A a WITHIN 1e-99999999 hours")

@@ -17,7 +17,7 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.event_types import Codes
 from ouzel.runtimes.embedded import Progress, run_program
 from ouzel.runtimes.ingest import AUTO, Reading, ingest
-from ouzel.runtimes.kinds import is_rows
+from ouzel.runtimes.kinds import is_without_rows
 from ouzel.runtimes.quarantine import Report
 
 
@@ -102,9 +102,11 @@ def match(
     """
     began = clock.perf_counter()
     query = query if isinstance(query, Query) else Query(query)
+    if params is not None and not isinstance(params, Mapping):
+        raise OuzelError(f"params: required a dict of names and values; got {params!r}")
     query = query.with_params(**params) if params else query
     report = report if report is not None else Report()
-    if is_rows(events) and not events:
+    if is_without_rows(events):
         return [] if len(query.names) == 1 else {name: [] for name in query.names}
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     table, restore = ingest(events, reading, report)
@@ -117,6 +119,10 @@ def match(
 
 
 def _reading(order: Sequence[str] | None = None, **options: Any) -> Reading:
+    if not isinstance(options.get("time", ""), str):
+        raise OuzelError(f"time: required the name of a column; got {options['time']!r}")
+    if isinstance(order, str):
+        raise OuzelError(f"order: required a list of columns, the time first; got '{order}'")
     return Reading(order=tuple(order or ()), **options)
 
 

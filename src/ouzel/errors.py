@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+MAX_LINE = 120
+
+
 class OuzelError(Exception):
     """The base of all errors that Ouzel raises."""
 
@@ -70,12 +73,12 @@ class QueryError(OuzelError):
         """The full text: message, place, source line with a caret, what was required, hint."""
         lines = [self.message]
         if self.span is not None:
-            length = max(1, min(self.span.end, self.span.start + len(self.source_line)) - self.span.start)
-            length = min(length, max(1, len(self.source_line) - self.column + 1))
+            text, column = _window(self.source_line, self.column)
+            length = max(1, min(self.span.end - self.span.start, len(text) - column + 1))
             lines += [
                 f"  line {self.line}, column {self.column}",
-                f"    {self.source_line}",
-                f"    {' ' * (self.column - 1)}{'^' * length}",
+                f"    {text}",
+                f"    {' ' * (column - 1)}{'^' * length}",
             ]
         if self.required:
             lines.append(f"  required: {self.required}")
@@ -94,6 +97,14 @@ def _locate(source: str, span: Span | None) -> tuple[int, int, str]:
     end = source.find("\n", span.start)
     text = source[begin:] if end < 0 else source[begin:end]
     return line, span.start - begin + 1, text.replace("\t", " ").rstrip("\r")
+
+
+def _window(line: str, column: int) -> tuple[str, int]:
+    """A long line cut to what surrounds a column, and the column in it."""
+    begin = max(0, column - 1 - MAX_LINE // 2) if len(line) > MAX_LINE else 0
+    end = begin + MAX_LINE
+    text = ("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else "")
+    return text, column - begin + (1 if begin else 0)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

@@ -113,3 +113,9 @@ def test_an_engine_that_cannot_run_a_query_says_why() -> None:
         oz.OuzelError, match="the engine scan cannot run this query, not scan: a scan takes single"
     ):
         oz.match([{"ts": 1, "type": "A"}], "PATTERN SEQ(A+ a[], A b)", engine="scan")
+
+
+def test_times_that_are_too_far_apart_are_left_to_the_reference_matcher() -> None:
+    events = [{"ts": -(2**63), "type": "A"}, {"ts": 2**63 - 1, "type": "B"}]
+    assert oz.match(events, "PATTERN SEQ(A a, B b) WITHIN 5") == []
+    assert len(oz.match(events, "PATTERN SEQ(A a, B b)")) == 1

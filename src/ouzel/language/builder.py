@@ -206,6 +206,13 @@ class Builder(ExpressionBuilder):
 
     def _unit(self, token: Token) -> str | None:
         unit = str(token).lower()
+        if unit in ("where", "within"):
+            self.fail(
+                "a second WITHIN" if unit == "within" else "WHERE behind WITHIN",
+                span_of(token),
+                required="each of PATTERN, WHERE, WITHIN, RETURN, OUTPUT once and in this order",
+                hint="move WHERE before WITHIN" if unit == "where" else None,
+            )
         if unit not in CANONICAL:
             self.fail(
                 f"unknown unit of time '{token}'",
@@ -219,8 +226,8 @@ class Builder(ExpressionBuilder):
         token = parts[0]
         if token.type == "PARAMETER":
             return tree.Parameter(str(token)[1:], percent=False, span=span_of(token))
-        self.number(token)
-        return Fraction(str(token))
+        # by way of its shortest decimal form: 1e-999999999 as a fraction would fill the memory
+        return Fraction(str(self.number(token)))
 
     def inclusive(self, meta: Meta, parts: list[Token]) -> bool:
         return True
@@ -246,10 +253,14 @@ def _mark_in_seq(item: tree.Pattern) -> tree.Pattern:
     return replace(item, in_seq=True) if isinstance(item, tree.Component) else item
 
 
-def depth(node: Tree[Token]) -> int:
-    """How deeply a parse tree nests, without recursion."""
-    deepest, level = 0, [node]
-    while level:
-        deepest += 1
-        level = [child for parent in level for child in parent.children if isinstance(child, Tree)]
-    return deepest
+def too_deep(node: Tree[Token], limit: int) -> Span | None:
+    """Where a parse tree nests deeper than a limit, if it does; found without recursion."""
+    nodes = [(node, 1)]
+    while nodes:
+        parent, depth = nodes.pop()
+        # a sum of n terms becomes n calls, each inside the next
+        depth += len(parent.children) // 2 if parent.data == "arithmetic" else 0
+        if depth > limit:
+            return span_of(parent.meta)
+        nodes += [(child, depth + 1) for child in reversed(parent.children) if isinstance(child, Tree)]
+    return None

@@ -18,6 +18,7 @@ from ouzel.language import tree
 from ouzel.language.durations import CANONICAL
 
 _COMPARISONS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+_OPERATORS = frozenset(("and", "or", "not", "like", "in", "between", "case", "negate"))
 _INDICES = {
     "": tree.Index.ALL,
     "1": tree.Index.FIRST,
@@ -27,6 +28,7 @@ _INDICES = {
 }
 _MAX_INT = 2**63 - 1
 _MAX_CHAIN = 20
+_MAX_DIGITS = 100
 
 
 def span_of(node: Token | Meta | Any) -> Span:
@@ -134,7 +136,15 @@ class ExpressionBuilder(Transformer[Token, Any]):
         return tree.Call("negate", (operand,), span_of(meta))
 
     def call(self, meta: Meta, parts: list[Any]) -> tree.Expression:
-        return tree.Call(unquote(str(parts[0])).lower(), tuple(parts[1:]), span_of(meta))
+        name = unquote(str(parts[0])).lower()
+        if name in _OPERATORS or not name.isidentifier():
+            self.fail(
+                f"unknown function '{name}'",
+                span_of(parts[0]),
+                required="a built-in function or one registered with oz.register_function",
+                hint=None if name == "negate" else f"{name.upper()} is an operator, written beside its operands",
+            )
+        return tree.Call(name, tuple(parts[1:]), span_of(meta))
 
     def parenthesised(self, meta: Meta, parts: list[Any]) -> tree.Expression:
         return replace(parts[0], span=span_of(meta))  # type: ignore[no-any-return]
@@ -196,14 +206,18 @@ class ExpressionBuilder(Transformer[Token, Any]):
             case "NULL":
                 return tree.Literal(None, span)
             case "PERCENT":
-                return tree.Literal(float(Fraction(text[:-1]) / 100), span)
+                return tree.Literal(float(self._exact(text[:-1], span) / 100), span)
             case "DURATION":
                 digits = re.match(r"[\d.]+", text)
                 amount = digits.group() if digits else "0"
-                return tree.Literal(
-                    tree.Duration(Fraction(amount), CANONICAL[text[len(amount) :].strip().lower()]), span
-                )
+                unit = CANONICAL[text[len(amount) :].strip().lower()]
+                return tree.Literal(tree.Duration(self._exact(amount, span), unit), span)
         return tree.Literal(self.number(token), span)
+
+    def _exact(self, digits: str, span: Span) -> Fraction:
+        if len(digits) > _MAX_DIGITS:
+            self.fail(f"a number of {len(digits)} digits", span, required=f"at most {_MAX_DIGITS}")
+        return Fraction(digits)
 
     def number(self, token: Token) -> int | float:
         text = str(token)

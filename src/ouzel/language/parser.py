@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import cast
@@ -11,7 +12,7 @@ from lark.exceptions import VisitError
 
 from ouzel.errors import QueryError, Span
 from ouzel.language import tree
-from ouzel.language.builder import Builder, depth
+from ouzel.language.builder import Builder, too_deep
 from ouzel.language.syntax_errors import describe
 
 MAX_TEXT = 1_000_000
@@ -33,15 +34,21 @@ def parse(source: str) -> tuple[tree.Query, ...]:
     """
     if len(source) > MAX_TEXT:
         raise QueryError(f"the query text has {len(source):,} characters", required=f"at most {MAX_TEXT:,}")
+    half = re.search(r"[\ud800-\udfff]", source)
+    if half is not None:
+        printable = source.encode("utf-8", "replace").decode()
+        message = f"U+{ord(half[0]):04X}, half of a character"
+        raise QueryError(message, printable, Span(*half.span()), required="whole characters")
     try:
         parsed = grammar().parse(source)
     except UnexpectedInput as error:
         raise describe(source, error) from None
-    if depth(parsed) > MAX_DEPTH:
+    place = too_deep(parsed, MAX_DEPTH)
+    if place is not None:
         raise QueryError(
             "the query nests too deeply",
             source,
-            Span(0, 0),
+            place,
             required=f"at most {MAX_DEPTH} levels of parentheses and operators",
         )
     try:

@@ -15,8 +15,8 @@ from ouzel.logical.expressions import (
 )
 from ouzel.logical.functions import AGGREGATES, BUILT_IN, known_functions, lookup
 from ouzel.logical.parameters import constant, parameter_list, parameter_value
-from ouzel.logical.type_rules import TypeClash
-from ouzel.logical.values import Kind
+from ouzel.logical.type_rules import TypeClash, WrongCount
+from ouzel.logical.values import BOOLEAN, Kind
 
 _UNIFIED = ("=", "!=", "<", "<=", ">", ">=", "+", "-", "/", "in", "coalesce", "least", "greatest")
 _WORDS = {
@@ -57,11 +57,13 @@ class ExpressionBinder(ReferenceBinder):
 
     # ---- functions ---------------------------------------------------------------------------------------
 
-    def _call(self, written: tree.Call) -> Expression:
+    def _call(self, written: tree.Call, word: str | None = None) -> Expression:
+        """Bind a call; `word` is what it goes by in messages, if not by its own name."""
         if written.function == "between":
             value, low, high = written.arguments
             both = (tree.Call(">=", (value, low), written.span), tree.Call("<=", (value, high), written.span))
-            return self._call(tree.Call("and", both, written.span))
+            bound = tuple(self._call(one, "BETWEEN") for one in both)
+            return Apply(BUILT_IN["and"], bound, BOOLEAN, written.span)
         function = lookup(written.function)
         if function is None:
             hint = did_you_mean(written.function, known_functions())
@@ -71,24 +73,26 @@ class ExpressionBinder(ReferenceBinder):
                 required="a built-in function or one registered with oz.register_function",
                 hint=hint,
             )
-        arguments = [argument for one in written.arguments for argument in self._argument(one)]
+        spread = written.function == "in"
+        arguments = [argument for one in written.arguments for argument in self._argument(one, spread=spread)]
         for argument in arguments:
             self._check_scalar(argument, written.function)
         try:
             arguments = self._unified(written.function, arguments)
             result = function.result(tuple(argument.type for argument in arguments))
         except TypeClash as clash:
-            word = _WORDS.get(written.function, written.function)
+            word = word or _WORDS.get(written.function, written.function)
             word = word.upper() if word in ("and", "or", "not") else word
-            self.fail(f"type clash in '{word}'", written.span, required=f"{word} takes {clash}")
+            what = "wrong number of arguments of" if isinstance(clash, WrongCount) else "type clash in"
+            self.fail(f"{what} '{word}'", written.span, required=f"{word} takes {clash}")
         return Apply(function, tuple(arguments), result, written.span)
 
-    def _argument(self, written: tree.Expression) -> list[Expression]:
+    def _argument(self, written: tree.Expression, *, spread: bool) -> list[Expression]:
         """Bind an argument; a list parameter (IN $xs) is spread out."""
-        if isinstance(written, tree.Parameter):
-            spread = parameter_list(written, self.parameters)
-            if spread is not None:
-                return list(spread)
+        if spread and isinstance(written, tree.Parameter):
+            values = parameter_list(self.source, written, self.parameters)
+            if values is not None:
+                return list(values)
         return [self.bind(written)]
 
     def _unified(self, function: str, arguments: list[Expression]) -> list[Expression]:
@@ -103,6 +107,8 @@ class ExpressionBinder(ReferenceBinder):
             self._check_branches(arguments, branches)
         elif function in _UNIFIED:
             arguments = unify(arguments, tick)
+        else:
+            arguments = [one for argument in arguments for one in unify([argument], tick)]
         if function in ("coalesce", "least", "greatest") and arguments:
             first = next((a.type for a in arguments if not a.type.is_open), arguments[0].type)
             for argument in arguments:

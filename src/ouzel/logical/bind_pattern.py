@@ -19,6 +19,11 @@ from ouzel.logical.pattern import (
 )
 from ouzel.logical.schema import EventType, Schema
 
+# Keywords are types where the grammar takes one: what was meant if there is no such type.
+_KEYWORDS = {"NOT": "a negative component is written !(B b)"}
+_KEYWORDS |= dict.fromkeys(("PATTERN", "EVENT", "QUERY"), "behind ';' the pattern goes on: leave the ';' out")
+_KEYWORDS |= dict.fromkeys(("WHERE", "WITHIN", "RETURN", "OUTPUT"), "leave out the ';' before it")
+
 
 @dataclass
 class PatternBinder:
@@ -106,7 +111,9 @@ class PatternBinder:
                 f"two components are called '{variable.text}'",
                 variable.span,
                 required="a variable of its own for every component",
-                hint=f"write {written.types[0].text} {variable.text}2",
+                hint=f"write {written.types[0].text} {variable.text}2"
+                if len(written.types) == 1
+                else f"write {self.source[written.span.start : written.span.end]} x",
             )
         component = Component(
             variable.text,
@@ -123,7 +130,7 @@ class PatternBinder:
         for name in names:
             event_type = self.schema.event_type(name.text)
             if event_type is None:
-                hint = did_you_mean(name.text, self.schema.types)
+                hint = did_you_mean(name.text, self.schema.types) or _KEYWORDS.get(name.text.upper())
                 self._fail(
                     f"unknown event type '{name.text}'",
                     name.span,

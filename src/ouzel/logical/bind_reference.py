@@ -60,7 +60,7 @@ class ReferenceBinder:
             self.fail(
                 f"'{component.variable}{written.index.value}.{written.attribute.text}' outside an aggregate",
                 written.span,
-                required=f"an aggregate: {' '.join(AGGREGATES)}",
+                required=f"an aggregate: {', '.join(AGGREGATES)}",
                 hint=f"for every element, write {component.variable}[i].{written.attribute.text}",
             )
         column, missing = self.column(component, written.attribute)
@@ -86,7 +86,9 @@ class ReferenceBinder:
                 f"unknown attribute '{attribute.text}'" + (f" of {types}" if types else ""),
                 attribute.span,
                 required=f"one of {listed(known)}",
-                hint=did_you_mean(attribute.text, known),
+                hint="LEN is the length of a closure: T+ a[]"
+                if attribute.text.upper() == "LEN"
+                else did_you_mean(attribute.text, known),
             )
         if any(column.name != found[0].name for column in found):
             described = ", ".join(f"{name}: {column.type}" for name, column in columns.items() if column)
@@ -120,11 +122,15 @@ class ReferenceBinder:
                 required="variable.attribute, as the pattern has several components",
                 hint=f"write {variables[0]}.{name.text}" if variables else None,
             )
+        called = [c.variable for c in self.components.values() if name.text in c.type_names]
+        hint = f"the {name.text} of the pattern is called {called[0]}" if called else None
+        if lone and variables:
+            hint = f"for an attribute write {variables[0]}.{name.text}"
         self.fail(
             f"unknown variable '{name.text}'",
             name.span,
             required=f"a variable of the pattern: {listed(self.components)}",
-            hint=did_you_mean(name.text, self.components),
+            hint=did_you_mean(name.text, self.components) or hint,
         )
 
     def _has(self, component: Component, attribute: str) -> bool:
@@ -198,6 +204,12 @@ class ReferenceBinder:
                 required=f"an attribute of a closure: {form}",
             )
         component = self.variable(argument)
+        if component.negative:
+            self.fail(
+                f"{function} of '{component.variable}', a negative component, which binds no event",
+                argument.span,
+                required=f"a closure: {form}",
+            )
         if not component.is_array or argument.index in (Index.FIRST, Index.CURRENT, Index.LAST):
             self.fail(
                 f"{function} of a single event",

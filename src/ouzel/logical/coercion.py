@@ -22,7 +22,10 @@ def unify(arguments: list[Expression], tick: str) -> list[Expression]:
 
     What cannot be unified is left as it is: the function's own type rule then says what is wrong.
     """
-    arguments = [_constant_as(argument, arguments, tick) for argument in arguments]
+    kinds = [argument.type for argument in arguments if not _is_duration(argument)]
+    time = next((one for one in kinds if one.kind in _TIMES), None)
+    number = any(one.is_number for one in kinds)
+    arguments = [_constant_beside(argument, time, number, tick) for argument in arguments]
     types = [argument.type for argument in arguments]
     if any(value_type.kind is Kind.FLOAT for value_type in types):
         return [to_float(argument) for argument in arguments]
@@ -56,18 +59,20 @@ def to_unit(argument: Expression, unit: str) -> Expression:
     return Apply(rescale(factor), (argument,), value_type, argument.span)
 
 
-def _constant_as(argument: Expression, others: list[Expression], tick: str) -> Expression:
-    """Read a constant in the light of what it stands beside."""
+def _is_duration(argument: Expression) -> bool:
+    """Whether an argument is a length of time as written, which has no unit of its own yet."""
+    return isinstance(argument, Constant) and isinstance(argument.value, Duration)
+
+
+def _constant_beside(argument: Expression, time: ValueType | None, number: bool, tick: str) -> Expression:
+    """Read a constant in the light of what it stands beside: a time, or a number."""
     if not isinstance(argument, Constant):
         return argument
-    for other in others:
-        if isinstance(argument.value, str) and other.type.kind is Kind.TIMESTAMP:
-            return _timestamp(argument, other.type)
-        if isinstance(argument.value, Duration):
-            if other.type.kind in _TIMES:
-                return _duration(argument, other.type.unit or "ns")
-            if other.type.is_number:
-                return _ticks(argument, tick)
+    if isinstance(argument.value, str) and time is not None and time.kind is Kind.TIMESTAMP:
+        return _timestamp(argument, time)
+    if isinstance(argument.value, Duration):
+        unit = time.unit if time is not None else None
+        return _ticks(argument, tick) if number and time is None else _duration(argument, unit or "ns")
     return argument
 
 
@@ -124,4 +129,8 @@ def _zone(name: str | None) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
+        pass
+    try:
         return datetime.strptime(name, "%z").tzinfo or UTC
+    except ValueError:
+        raise TypeClash(f"a time of a known zone; the column's is '{name}'") from None

@@ -85,9 +85,9 @@ def _cnf(expression: Expression, *, negated: bool) -> list[tuple[Expression, ...
 def _distributed(parts: list[list[tuple[Expression, ...]]]) -> list[tuple[Expression, ...]]:
     clauses: list[tuple[Expression, ...]] = [()]
     for part in parts:
-        clauses = [(*left, *right) for left in clauses for right in part]
-        if len(clauses) > MAX_CONJUNCTS:
+        if len(clauses) * len(part) > MAX_CONJUNCTS:
             raise _TooManyError
+        clauses = [(*left, *right) for left in clauses for right in part]
     return clauses
 
 

@@ -49,26 +49,33 @@ def parameter_value(source: str, written: tree.Parameter, parameters: Mapping[st
     value = _passed(source, written, parameters)
     if written.percent:
         return Constant(float(_number(source, written, value) / 100), FLOAT, written.span)
+    return _checked(source, written, f"the parameter ${written.name} is", value)
+
+
+def parameter_list(
+    source: str, written: tree.Parameter, parameters: Mapping[str, Any] | None
+) -> list[Constant] | None:
+    """The values of a list parameter; None if it is no list."""
+    value = (parameters or {}).get(written.name)
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_checked(source, written, f"the parameter ${written.name} holds a value", one) for one in value]
+    return None
+
+
+def _checked(source: str, written: tree.Parameter, said: str, value: Any) -> Constant:
     try:
         result = constant(value, written.span)
-    except TypeError as error:
+    except (TypeError, ValueError):
         raise QueryError(
-            f"the parameter ${written.name} is a {error}",
+            f"{said} of type {type(value).__name__}",
             source,
             written.span,
             required="a number, string, boolean, date, time, timedelta or None; a list behind IN",
         ) from None
     if isinstance(result.value, int) and not -(2**63) <= result.value < 2**63:
-        raise QueryError(f"the parameter ${written.name} is an integer beyond 64 bits", source, written.span)
+        limits = f"from {-(2**63)} to {2**63 - 1}"
+        raise QueryError(f"{said} beyond 64 bits", source, written.span, required=limits)
     return result
-
-
-def parameter_list(written: tree.Parameter, parameters: Mapping[str, Any] | None) -> list[Constant] | None:
-    """The values of a list parameter; None if it is no list."""
-    value = (parameters or {}).get(written.name)
-    if isinstance(value, list | tuple | set | frozenset):
-        return [constant(one, written.span) for one in value]
-    return None
 
 
 def parameter_amount(source: str, written: tree.Parameter, parameters: Mapping[str, Any]) -> tree.Duration:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import pyarrow as pa
+
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
 from ouzel.language.tree import Strategy
@@ -186,6 +188,13 @@ class _QueryBinder:
                 attribute.span,
                 required=f"one type in all components; got {listed(str(one) for one in types)}",
             )
+        odd = [one for one in types if one.arrow is not None and pa.types.is_nested(one.arrow)]
+        if odd:
+            self._fail(
+                f"type clash in the equivalence test [{attribute.text}]",
+                attribute.span,
+                required=f"numbers, strings, booleans or times; got {odd[0]}",
+            )
         value = self._equivalence_value(same, attribute, next(iter(types)))
         text = self.source[span.start : span.end]
         pattern_types = frozenset(name for one in self.components.values() for name in one.type_names)
@@ -233,8 +242,18 @@ class _QueryBinder:
 
     def _output(self) -> tuple[OutputColumn, ...]:
         binder = ExpressionBinder(self.source, self.schema, self.components, self.parameters, in_return=True)
-        bound = [(item, binder.bind(item.expression)) for item in self.written.items]
+        written = [binder.bind(item.expression) for item in self.written.items]
+        settled = [unify([one], self.schema.time.tick)[0] for one in written]
+        bound = list(zip(self.written.items, settled, strict=True))
         short = [item.name.text if item.name else _short_name(item, value) for item, value in bound]
+        for component in () if self.written.items else self.components.values():
+            if component.variable in ("start", "end") and not component.negative:
+                self._fail(
+                    f"the variable '{component.variable}' without RETURN",
+                    component.span,
+                    required="a variable that is not called as a column of the result: start, end",
+                    hint="choose another name, or say what to RETURN",
+                )
         columns: dict[str, OutputColumn] = {}
         for (item, expression), short_name in zip(bound, short, strict=True):
             name = short_name

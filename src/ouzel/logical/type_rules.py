@@ -11,6 +11,10 @@ class TypeClash(Exception):  # noqa: N818 - never leaves the binder, which says 
     """The arguments' types do not fit; the message says what the function takes."""
 
 
+class WrongCount(TypeClash):
+    """There are too few arguments or too many."""
+
+
 def takes(count: int | tuple[int, int | None], *kinds: Kind) -> Callable[[Sequence[ValueType]], None]:
     """A check of how many arguments there are and of which kinds."""
     least, most = (count, count) if isinstance(count, int) else count
@@ -20,7 +24,7 @@ def takes(count: int | tuple[int, int | None], *kinds: Kind) -> Callable[[Sequen
         if len(types) < least or (most is not None and len(types) > most):
             exact = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
             plural = "" if exact == "1" else "s"
-            raise TypeClash(f"{exact} argument{plural}; got {len(types)}")
+            raise WrongCount(f"{exact} argument{plural}; got {len(types)}")
         for value_type in types:
             if kinds and not value_type.is_open and value_type.kind not in kinds:
                 raise TypeClash(f"{wanted}; got {value_type}")
@@ -113,7 +117,7 @@ def ordered(types: Sequence[ValueType]) -> ValueType:
 def unified(types: Sequence[ValueType]) -> ValueType:
     """The type of coalesce, least, greatest and of CASE's branches: the binder has unified them."""
     if not types:
-        raise TypeClash("1 or more arguments; got 0")
+        raise WrongCount("1 or more arguments; got 0")
     return next((value_type for value_type in types if not value_type.is_open), types[0])
 
 

@@ -98,7 +98,8 @@ def primitive_events(
 
 def _ranks(columns: pa.Table, times: Integers) -> Integers:
     """Dense ranks by time and then by the columns: equal only where all of them are."""
-    keys = pa.table([pa.array(times), *columns.columns], names=[f"c{k}" for k in range(columns.num_columns + 1)])
+    names = [f"c{k}" for k in range(columns.num_columns + 1)]
+    keys = pa.table([pa.array(times), *map(_sortable, columns.columns)], names=names)
     order = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
     changed = np.zeros(max(len(times) - 1, 0), bool)
     for column in keys.columns:

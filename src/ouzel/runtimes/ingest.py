@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -25,9 +25,9 @@ from ouzel.logical.schema import (
 from ouzel.logical.values import Kind, finer, from_arrow
 from ouzel.physical.event_table import EventTable, Integers, primitive_events
 from ouzel.physical.event_types import EventTypes
-from ouzel.runtimes.kinds import Restore, is_rows, is_tables_by_type, to_arrow
-from ouzel.runtimes.quarantine import Problem, Report, bad_table, check_policy, refuse
-from ouzel.runtimes.rows import fitting, rows_to_arrow
+from ouzel.runtimes.kinds import Incoming, Restore, bad_rows, is_tables_by_type, is_without_rows, to_arrow
+from ouzel.runtimes.quarantine import Problem, Report, check_policy, described, refuse
+from ouzel.runtimes.rows import fitting
 
 AUTO = "auto"
 DEFAULT_TYPE_COLUMN = "type"
@@ -49,11 +49,10 @@ class Reading:
 class _Source:
     """One table on its way in."""
 
+    incoming: Incoming
     table: pa.Table
-    restore: Restore
-    rows: Sequence[Any] | None
     name: str
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Problem]
 
 
 def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, Restore]:
@@ -61,7 +60,7 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
     check_policy(reading.on_bad)
     if is_tables_by_type(events):
         return _ingest_by_type(events, reading, report)
-    source = _source(events, "")
+    source = _source(events, "", reading)
     type_column = _type_column(source.table, reading)
     schema = _schema(source.table, type_column, reading)
     source.table = _declared_values(source, schema, type_column, reading)
@@ -72,7 +71,7 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
     good = _set_aside([source], reading, report)[0]
     types = _types(good, type_column)
     table = primitive_events(good, schema, types, _ticks(good, time), _tie_breakers(reading))
-    return table, source.restore
+    return table, source.incoming.restore
 
 
 # ---- one table per type --------------------------------------------------------------------------------
@@ -82,7 +81,11 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
     """Read one table per type: each has its own attributes."""
     if not events:
         raise SchemaError("events: required at least one table; got an empty dict")
-    sources = [_source(table, str(name)) for name, table in events.items()]
+    if reading.types is not None:
+        raise SchemaError("types: required one table; in a dict of tables each is a type with its attributes")
+    sources = [_source(table, str(name), reading) for name, table in events.items()]
+    _fill_empty(sources, reading)
+    _check_tie_breakers(sources, reading)
     _share_time_unit(sources, reading)
     times = [_time(source.table, reading, source.name) for source in sources]
     for source, time in zip(sources, times, strict=True):
@@ -110,7 +113,26 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
     ticks = np.concatenate([_ticks(good, times[0]) for good in goods])
     return primitive_events(
         joined, schema, EventTypes(None, names, codes), ticks, _tie_breakers(reading)
-    ), sources[0].restore
+    ), sources[0].incoming.restore
+
+
+def _check_tie_breakers(sources: list[_Source], reading: Reading) -> None:
+    for name in _tie_breakers(reading):
+        found = [source.table.schema.field(name).type for source in sources if name in source.table.column_names]
+        other = next((arrow for arrow in found if arrow != found[0]), None)
+        if other is not None:
+            got = f"{found[0]} and {other}"
+            raise SchemaError(f"order column '{name}': required one type in all tables; got {got}")
+
+
+def _fill_empty(sources: list[_Source], reading: Reading) -> None:
+    """A list without rows has no columns: give it those that every table must have."""
+    full = next((source.table for source in sources if source.table.num_columns), None)
+    needed = [reading.time, *_tie_breakers(reading)]
+    if full is not None and set(needed) <= set(full.column_names):
+        for source in sources:
+            if is_without_rows(source.incoming.native):
+                source.table = full.select(needed).slice(0, 0)
 
 
 def _share_time_unit(sources: list[_Source], reading: Reading) -> None:
@@ -122,17 +144,34 @@ def _share_time_unit(sources: list[_Source], reading: Reading) -> None:
         for source, value_type in zip(sources, times, strict=True):
             if value_type.kind is Kind.TIMESTAMP:
                 index = source.table.column_names.index(reading.time)
-                cast = source.table.column(index).cast(pa.timestamp(finest, value_type.zone))
+                try:
+                    cast = source.table.column(index).cast(pa.timestamp(finest, value_type.zone))
+                except pa.ArrowInvalid:
+                    raise SchemaError(
+                        f"time column '{reading.time}' of '{source.name}': times that do not fit in {finest}, the "
+                        "unit of another table\n  hint: cast the tables to one unit"
+                    ) from None
                 source.table = source.table.set_column(index, reading.time, cast)
 
 
-def _source(events: Any, name: str) -> _Source:
-    if is_rows(events):
-        table, problems = rows_to_arrow(events)
-        problems = [replace(problem, table=name) for problem in problems]
-        return _Source(table, lambda result: result.to_pylist(), events, name, problems)
-    table, restore = to_arrow(events)
-    return _Source(table, restore, None, name)
+def _source(events: Any, name: str, reading: Reading) -> _Source:
+    incoming = to_arrow(events)
+    problems = [replace(problem, table=name) for problem in incoming.problems]
+    return _Source(incoming, _whole_times(incoming.table, reading), name, problems)
+
+
+def _whole_times(table: pa.Table, reading: Reading) -> pa.Table:
+    """Pandas makes floats of integers where one is missing, and of nothing: here they are integers again."""
+    index = table.schema.get_field_index(reading.time)
+    if index < 0 or not pa.types.is_floating(table.schema.field(index).type):
+        return table
+    column = pc.if_else(pc.is_nan(table.column(index)), None, table.column(index))
+    if table.num_rows and not column.null_count:
+        return table
+    try:
+        return table.set_column(index, reading.time, column.cast(pa.int64()))
+    except pa.ArrowInvalid:
+        return table
 
 
 # ---- schema --------------------------------------------------------------------------------------------
@@ -154,11 +193,13 @@ def _schema(table: pa.Table, type_column: str | None, reading: Reading) -> Schem
         if reading.types is not None:
             raise SchemaError("types: required a type column; name it with type='…'")
         return Schema(time, {}, EventType(UNTYPED, columns))
-    if from_arrow(table.schema.field(type_column).type).kind not in (Kind.STRING, Kind.NULL):
+    if table.num_rows and from_arrow(table.schema.field(type_column).type).kind not in (Kind.STRING, Kind.NULL):
         arrow = table.schema.field(type_column).type
         raise SchemaError(f"type column '{type_column}': required strings; got {arrow}")
     if reading.types is None:
         return Schema(time, {}, EventType(INFERRED, columns))
+    if not isinstance(reading.types, Mapping):
+        raise SchemaError(f"types: required a dict of types and their attributes; got {reading.types!r}")
     always = (reading.time, type_column, *reading.order)
     declared = {
         name: _declared_type(name, attributes, columns, always) for name, attributes in reading.types.items()
@@ -171,10 +212,11 @@ def _declared_type(
 ) -> EventType:
     """A type as the caller declared it: a list of attributes, or attributes with their Arrow types."""
     held = {one: columns[one] for one in dict.fromkeys(always) if one in columns}
+    if isinstance(attributes, str) or not isinstance(attributes, Iterable):
+        required = "a list of attributes, or a dict with their types"
+        raise SchemaError(f"types: '{name}': required {required}; got {attributes!r}")
     for attribute in attributes:
-        arrow = attributes[attribute] if isinstance(attributes, Mapping) else None
-        if isinstance(arrow, str):
-            arrow = pa.type_for_alias(arrow)
+        arrow = _arrow_type(name, attribute, attributes[attribute]) if isinstance(attributes, Mapping) else None
         if arrow is None and attribute not in columns:
             hint = did_you_mean(attribute, columns)
             raise SchemaError(
@@ -185,10 +227,25 @@ def _declared_type(
     return EventType(name, held)
 
 
+def _arrow_type(name: str, attribute: str, declared: Any) -> pa.DataType | None:
+    if declared is None or isinstance(declared, pa.DataType):
+        return declared
+    try:
+        return pa.type_for_alias(declared)
+    except (ValueError, AttributeError, TypeError):
+        raise SchemaError(
+            f"types: '{attribute}' of '{name}': required an Arrow type such as pa.int64() or 'int64'; "
+            f"got {declared!r}"
+        ) from None
+
+
 def _time(table: pa.Table, reading: Reading, source: str) -> TimeColumn:
     _require(table, reading.time, "time", source)
     for name in reading.order:
         _require(table, name, "order", source)
+        arrow = table.schema.field(name).type
+        if from_arrow(arrow).kind is Kind.OTHER:
+            raise SchemaError(f"order column '{name}': required numbers, strings or times; got {arrow}")
     if reading.order and reading.order[0] != reading.time:
         raise SchemaError(f"order: required the time column '{reading.time}' first; got '{reading.order[0]}'")
     return time_column(reading.time, table.schema.field(reading.time).type, reading.time_unit)
@@ -237,13 +294,20 @@ def _check_times(source: _Source, time: TimeColumn, reading: Reading) -> None:
             if (row, name) not in malformed:
                 source.problems.append(Problem(row, name, f"the event has no {role}", source.name))
 
+    column = source.table.column(time.name)
+    if pa.types.is_uint64(column.type):
+        for row in _rows_where(pc.greater(column, pa.scalar(2**63 - 1, pa.uint64()))):
+            source.problems.append(Problem(row, time.name, "a time beyond 64 bits with a sign", source.name))
+
 
 def _check_types(source: _Source, schema: Schema, type_column: str) -> None:
     column = source.table.column(type_column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    malformed = {problem.row for problem in source.problems if problem.column == type_column}
     for row in _rows_where(pc.is_null(column)):
-        source.problems.append(Problem(row, type_column, "the event has no type"))
+        if row not in malformed:
+            source.problems.append(Problem(row, type_column, "the event has no type"))
     if schema.declared:
         known = pa.array(list(schema.types), pa.string())
         unknown = pc.and_kleene(pc.invert(pc.is_in(column.cast(pa.string()), known)), pc.is_valid(column))
@@ -271,14 +335,8 @@ def _set_aside(sources: list[_Source], reading: Reading, report: Report) -> list
 
 
 def _bad(source: _Source) -> Any:
-    table = bad_table(source.table, source.problems)
-    if source.rows is None:
-        return source.restore(table)
-    # rows keep their own values, which the table could not hold
-    return [
-        {**source.rows[row], "row": row, "problem": problem}
-        for row, problem in zip(table.column("row").to_pylist(), table.column("problem").to_pylist(), strict=True)
-    ]
+    """The malformed events as they came, with the values that the table could not hold."""
+    return bad_rows(source.incoming, described(source.problems))
 
 
 def _without(table: pa.Table, rows: set[int]) -> pa.Table:

@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
 import pyarrow as pa
 
-from ouzel.errors import SchemaError
+from ouzel.errors import SchemaError, listed
+from ouzel.runtimes.quarantine import Problem
+from ouzel.runtimes.rows import rows_to_arrow
 
 Restore = Callable[[pa.Table], Any]
 
 
-def to_arrow(events: Any) -> tuple[pa.Table, Restore]:
-    """An Arrow table of the events, and the way back to their kind.
+@dataclass(frozen=True)
+class Incoming:
+    """Events as they came and as an Arrow table, the way back to their kind, and the values that do not fit."""
 
-    Lists of dicts are not taken here: their values may be malformed (see rows.py).
-    """
-    if isinstance(events, pa.Table):
-        return events, lambda table: table
+    native: Any
+    table: pa.Table
+    restore: Restore
+    problems: list[Problem] = field(default_factory=list)
+
+
+def to_arrow(events: Any) -> Incoming:
+    """Read events of any kind."""
+    if is_rows(events):
+        table, problems = rows_to_arrow(events)
+        return Incoming(events, table, pa.Table.to_pylist, problems)
     if isinstance(events, pa.RecordBatch):
-        return pa.Table.from_batches([events]), lambda table: table
-    try:
-        frame = nw.from_native(events, eager_only=True)
-    except TypeError:
-        frame = None
-    if frame is not None:
-        backend = frame.implementation
-        return _plain(frame.to_arrow()), lambda table: nw.from_arrow(table, backend=backend).to_native()
-    if hasattr(events, "__arrow_c_stream__"):
-        return pa.table(events), lambda table: table
+        events = pa.Table.from_batches([events])
+    if not isinstance(events, pa.Table):
+        frame = _frame(events)
+        if frame is not None:
+            backend = frame.implementation
+            table, problems = _frame_to_arrow(frame)
+            return Incoming(
+                events, table, lambda result: nw.from_arrow(result, backend=backend).to_native(), problems
+            )
+        events = _stream_to_arrow(events)
+    if isinstance(events, pa.Table):
+        return Incoming(events, _without_views(events), lambda result: result)
     raise SchemaError(
         f"events: required a pyarrow, pandas or Polars table, a list of dicts, or a dict of them by event type; "
         f"got {type(events).__name__}"
@@ -43,9 +56,60 @@ def is_rows(events: Any) -> bool:
     return isinstance(events, Sequence) and not isinstance(events, str | bytes)
 
 
+def is_without_rows(events: Any) -> bool:
+    """Whether events come as a list without rows, which has no columns either, or as a dict of such lists."""
+    lists = events.values() if isinstance(events, Mapping) else [events]
+    return bool(lists) and all(is_rows(one) and not one for one in lists)
+
+
 def is_tables_by_type(events: Any) -> bool:
     """Whether events come as one table per type."""
     return isinstance(events, Mapping)
+
+
+def bad_rows(incoming: Incoming, texts: Mapping[int, str]) -> Any:
+    """Some rows as they came, of their kind, with their numbers and a text for each."""
+    if is_rows(incoming.native):
+        return [{**incoming.native[row], "row": row, "problem": text} for row, text in texts.items()]
+    frame = nw.from_native(incoming.native, eager_only=True)
+    backend = frame.implementation
+    numbers = nw.new_series("row", list(texts), nw.Int64(), backend=backend)
+    problems = nw.new_series("problem", list(texts.values()), nw.String(), backend=backend)
+    return frame[list(texts)].with_columns(numbers, problems).to_native()
+
+
+def _frame(events: Any) -> nw.DataFrame[Any] | None:
+    try:
+        return nw.from_native(events, eager_only=True)  # type: ignore[no-any-return]
+    except TypeError:
+        return None
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in events.columns]
+        repeated = {name for name in names if names.count(name) > 1}
+        raise SchemaError(f"columns of one name: {listed(repeated)}\n  hint: rename them") from None
+
+
+def _stream_to_arrow(events: Any) -> Any:
+    try:
+        return pa.table(events) if hasattr(events, "__arrow_c_stream__") else events
+    except pa.ArrowInvalid:  # a stream of single values
+        return events
+
+
+def _frame_to_arrow(frame: nw.DataFrame[Any]) -> tuple[pa.Table, list[Problem]]:
+    try:
+        return _plain(frame.to_arrow()), []
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        # a column of Python objects may hold values of several types
+        return rows_to_arrow(frame.rows(named=True))
+
+
+def _without_views(table: pa.Table) -> pa.Table:
+    """Views of strings as strings: Arrow computes little with views."""
+    views = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+    if not any(arrow in views for arrow in table.schema.types):
+        return table
+    return table.cast(pa.schema([field.with_type(views.get(field.type, field.type)) for field in table.schema]))
 
 
 def _plain(table: pa.Table) -> pa.Table:

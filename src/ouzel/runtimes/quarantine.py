@@ -62,12 +62,17 @@ def refuse(problems: list[Problem]) -> None:
         raise DataError(f"{first}{more}\n  hint: mend the data, or set such events aside with on_bad='quarantine'")
 
 
-def bad_table(table: pa.Table, problems: list[Problem]) -> pa.Table:
-    """The malformed rows of a table, with their row numbers and what is wrong."""
+def described(problems: list[Problem]) -> dict[int, str]:
+    """By row, in order, what is wrong with it."""
     texts: dict[int, list[str]] = {}
     for problem in problems:
         texts.setdefault(problem.row, []).append(f"column '{problem.column}': {problem.text}")
-    rows = sorted(texts)
-    bad = table.take(pa.array(rows, pa.int64()))
-    bad = bad.append_column("row", pa.array(rows, pa.int64()))
-    return bad.append_column("problem", pa.array(["; ".join(texts[row]) for row in rows], pa.string()))
+    return {row: "; ".join(texts[row]) for row in sorted(texts)}
+
+
+def bad_table(table: pa.Table, problems: list[Problem]) -> pa.Table:
+    """The malformed rows of a table, with their row numbers and what is wrong."""
+    texts = described(problems)
+    bad = table.take(pa.array(texts, pa.int64()))
+    bad = bad.append_column("row", pa.array(texts, pa.int64()))
+    return bad.append_column("problem", pa.array(texts.values(), pa.string()))

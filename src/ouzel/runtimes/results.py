@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ouzel.language.durations import NANOSECONDS
 from ouzel.logical.expressions import Attribute, Element, Events, Expression, Moment
@@ -62,12 +63,12 @@ class _Builder:
                 return self._gather(expression.column, self._rows(expression.variable, expression.element))
         arrow = output_type(expression, self.components, self.query.schema.time)
         values = self.compute(expression)
-        if isinstance(expression, Moment):
+        if isinstance(expression, Moment) or expression.type.kind is Kind.TIMESTAMP:
             return _times(values, arrow)
         if expression.type.kind is Kind.DURATION and expression.type.unit == "d":
             factor = NANOSECONDS["d"] // NANOSECONDS["s"]
-            values = [None if value is None else value * factor for value in values]
-        return pa.array(values, arrow)
+            return pc.multiply(pa.array(values, pa.int64()), factor).cast(arrow)
+        return pa.nulls(len(values)) if pa.types.is_null(arrow) else pa.array(values, arrow)
 
     # ---- events ------------------------------------------------------------------------------------------
 

@@ -32,15 +32,17 @@ def _column(name: str, values: list[Any], problems: list[Problem]) -> pa.Array:
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        first = next(value for value in values if value is not None)
-        return fitting(name, values, _type_of(first), problems)
+        types = (_type_of(value) for value in values)
+        return fitting(name, values, next((arrow for arrow in types if arrow is not None), pa.string()), problems)
 
 
-def _type_of(value: Any) -> pa.DataType:
+def _type_of(value: Any) -> pa.DataType | None:
+    """The type of a value, None if it is null or beyond what Arrow can hold."""
     try:
-        return pa.scalar(value).type
+        scalar = pa.scalar(value, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return pa.string()
+        return None
+    return scalar.type if scalar.is_valid else None
 
 
 def fitting(name: str, values: list[Any], arrow: pa.DataType, problems: list[Problem]) -> pa.Array:
@@ -48,10 +50,10 @@ def fitting(name: str, values: list[Any], arrow: pa.DataType, problems: list[Pro
     good: list[Any] = []
     for row, value in enumerate(values):
         try:
-            scalar = pa.scalar(value)
+            scalar = pa.scalar(value, from_pandas=True)
             if not (scalar.type == arrow or _may_become(scalar.type, arrow)):
                 raise pa.ArrowInvalid
-            good.append(scalar.cast(arrow).as_py() if value is not None else None)
+            good.append(scalar.cast(arrow).as_py())
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, ValueError):
             problems.append(Problem(row, name, f"required {arrow}; got {_shown(value)}"))
             good.append(None)

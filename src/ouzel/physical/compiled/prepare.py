@@ -20,6 +20,7 @@ from ouzel.physical.reference.events import python_values
 
 # Below so many events, running the source as it is beats compiling it.
 COMPILE_FROM = 20_000
+_WIDEST = 2**62
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ def prepare(query: BoundQuery, events: EventTable, filters: Filters, *, keep_all
         rows, moments = rows[order], moments[order]
     parts, part_count = _partitions(query, events.table, rows)
     clocks = _positions(moments, parts, part_count) if counts else events.end_times[rows]
+    if len(clocks) and int(clocks.max()) - int(clocks.min()) >= _WIDEST:
+        raise UnsuitableError("the times are so far apart that their differences do not fit into 64 bits")
     masks = filters.apply(wanted[rows].astype(np.int64), events.table, rows, events.end_times[rows])
     prepared = Prepared(rows, masks, parts, part_count, moments, clocks)
     inside = parts >= 0
