@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from textwrap import dedent
 
 import pytest
 
 import ouzel as oz
+from errors.messages import check
 
-# Each case is a query, a blank line, and all of the message.
 BEGINNINGS = {
     "only a comment": """
         -- PATTERN SEQ(A a, B b)
@@ -191,10 +190,7 @@ CASES = BEGINNINGS | CLAUSES
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_message(case: str) -> None:
-    query, message = dedent(case).strip().split("\n\n", 1)
-    with pytest.raises(oz.QueryError) as error:
-        oz.query(query)
-    assert str(error.value) == message
+    check(case, oz.query)
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n"])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from errors.messages import check
 
 EVENTS = pa.table(
     {
@@ -28,7 +27,6 @@ TYPES = {
 }
 PARAMS = {"limit": 3, "text": "x", "half": 1.5, "list": [1, 2], "big": 2**64}
 
-# Each case is a query, a blank line, and all of the message.
 COMPARISONS = {
     "a number and text": """
         PATTERN SEQ(Shelf a, Exit b) WHERE a.weight = 'heavy'
@@ -308,7 +306,4 @@ CASES = COMPARISONS | OPERATIONS | FUNCTIONS | PARAMETERS
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_message(case: str) -> None:
-    query, message = dedent(case).strip().split("\n\n", 1)
-    with pytest.raises(oz.QueryError) as error:
-        oz.match(EVENTS, query, types=TYPES, params=PARAMS)
-    assert str(error.value) == message
+    check(case, lambda query: oz.match(EVENTS, query, types=TYPES, params=PARAMS))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
 
 import ouzel as oz
+from errors.messages import check
 
-# Each case is a query, a blank line, and all of the message.
 PREDICATES = {
     "no predicate": """
         PATTERN A a WHERE
@@ -314,7 +312,4 @@ CASES = PREDICATES | OPERANDS | EQUIVALENCE_TESTS
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_message(case: str) -> None:
-    query, message = dedent(case).strip().split("\n\n", 1)
-    with pytest.raises(oz.QueryError) as error:
-        oz.query(query)
-    assert str(error.value) == message
+    check(case, oz.query)

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
-import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from errors.messages import EVENTS, TYPES, check
 
-EVENTS = pa.table(
-    {
-        "ts": [1, 2, 3],
-        "type": ["Shelf", "Register", "Exit"],
-        "tag": [1, 1, 1],
-        "shelf": ["s", None, None],
-        "weight": [1.0, 2.0, 3.0],
-    }
-)
-TYPES = {
-    "Shelf": ["tag", "shelf", "weight"],
-    "Register": ["tag", "weight"],
-    "Exit": ["tag", "weight"],
-}
 PARAMS = {"limit": 3, "text": "x", "half": 1.5, "list": [1, 2], "big": 2**64}
 
-# Each case is a query, a blank line, and all of the message.
 NEGATIONS = {
     "a negation at the start without WITHIN": """
         PATTERN SEQ(!(Register a), Exit b)
@@ -269,7 +252,4 @@ CASES = NEGATIONS | CLOSURES | STRATEGIES | WINDOWS
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_message(case: str) -> None:
-    query, message = dedent(case).strip().split("\n\n", 1)
-    with pytest.raises(oz.QueryError) as error:
-        oz.match(EVENTS, query, types=TYPES, params=PARAMS)
-    assert str(error.value) == message
+    check(case, lambda query: oz.match(EVENTS, query, types=TYPES, params=PARAMS))

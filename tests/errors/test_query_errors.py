@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
-import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from errors.messages import EVENTS, TYPES, check
 
-EVENTS = pa.table(
-    {
-        "ts": [1, 2, 3],
-        "type": ["Shelf", "Register", "Exit"],
-        "tag": [1, 1, 1],
-        "shelf": ["s", None, None],
-        "weight": [1.0, 2.0, 3.0],
-    }
-)
-TYPES = {
-    "Shelf": ["tag", "shelf", "weight"],
-    "Register": ["tag", "weight"],
-    "Exit": ["tag", "weight"],
-}
-
-# Each case is a query, a blank line, and all of the message.
 NAMES = {
     "an unknown type": """
         PATTERN SEQ(Shlef a, Exit b)
@@ -329,7 +311,4 @@ CASES = NAMES | DUPLICATES
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_message(case: str) -> None:
-    query, message = dedent(case).strip().split("\n\n", 1)
-    with pytest.raises(oz.QueryError) as error:
-        oz.match(EVENTS, query, types=TYPES)
-    assert str(error.value) == message
+    check(case, lambda query: oz.match(EVENTS, query, types=TYPES))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
 
 import ouzel as oz
+from errors.messages import check
 
-# Each case is a query, a blank line, and all of the message.
 STRATEGIES = {
     "a misspelt strategy": """
         PATTERN SEQ(A a, B b) WHERE skip_til_next_match(a, b) { a.x = 1 }
@@ -218,7 +216,4 @@ CASES = STRATEGIES | WINDOWS | RESULTS
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_message(case: str) -> None:
-    query, message = dedent(case).strip().split("\n\n", 1)
-    with pytest.raises(oz.QueryError) as error:
-        oz.query(query)
-    assert str(error.value) == message
+    check(case, oz.query)

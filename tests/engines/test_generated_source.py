@@ -1,0 +1,47 @@
+"""No text of a query gets into generated source: names, strings and numbers are data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ouzel.compile import compile_query
+from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.quarantine import Report
+
+EVENTS: list[dict[str, Any]] = [
+    {"ts": 1, "type": "Zebra", "giraffe": 7654321, "lion": "roar", "okapi": 2.5},
+    {"ts": 2, "type": "Mongoose", "giraffe": 7654322, "lion": "purr", "okapi": 3.5},
+]
+WORDS = ("Zebra", "Mongoose", "giraffe", "lion", "okapi", "hyena", "jackal", "ostrich", "roar", "7654321", "8.125")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        """PATTERN SEQ(Zebra hyena, !(Mongoose ostrich), Mongoose jackal)
+           WHERE hyena.lion != 'roar' AND jackal.lion LIKE 'roar%' AND ostrich.okapi > hyena.okapi + 8.125
+             AND hyena.giraffe < 7654321 + jackal.giraffe WITHIN 5""",
+        """PATTERN SEQ(Zebra+ hyena[], Mongoose jackal)
+           WHERE skip_till_next_match { hyena[i].giraffe > 7654321 * sum(hyena[..i-1].giraffe)
+             AND jackal.okapi > 8.125 AND jackal.lion = hyena[1].lion } WITHIN 5""",
+    ],
+)
+def test_generated_source_holds_no_text_of_the_query(query: str) -> None:
+    table, _restore = ingest(EVENTS, Reading(), Report())
+    (plan,) = compile_query(query, table.schema, {}).plans
+    sources = [plan.physical.source, plan.physical.filters.source]
+    assert all("def kernel(" in source for source in sources)
+    for word in WORDS:
+        assert not any(word in source for source in sources), word
+
+
+def test_another_constant_gives_the_same_source_and_so_the_same_kernel() -> None:
+    table, _restore = ingest(EVENTS, Reading(), Report())
+    text = "PATTERN SEQ(Zebra a, Mongoose b) WHERE a.giraffe + b.giraffe > {} AND a.lion = '{}'"
+    sources = {
+        compile_query(text.format(*values), table.schema, {}).plans[0].physical.source
+        for values in ((1, "roar"), (2**40, "purr"))
+    }
+    assert len(sources) == 1
