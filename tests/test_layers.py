@@ -22,6 +22,7 @@ STAGES = [
     {"api"},
     {""},  # ouzel itself, which only re-exports
     {"testing"},
+    {"bench"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(STAGES) for name in names}
@@ -29,6 +30,7 @@ LEVEL = {name: level for level, names in enumerate(STAGES) for name in names}
 # Who may import what is heavy or optional; of these, the core install has Numba only.
 OPTIONAL = {
     "numba": ("kernels/compiled.py",),
+    "duckdb": ("bench/peers.py",),
     "pandas": (),
     "polars": (),
     "pyspark": (),

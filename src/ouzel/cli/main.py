@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.text import Text
 
 import ouzel as oz
+from ouzel.cli.bench import bench
 from ouzel.cli.demo import demo
 from ouzel.cli.explain import explain
 from ouzel.cli.progress import STDERR
@@ -94,6 +95,7 @@ def ouzel(
 app.command(epilog=escape(RUN_EXAMPLES))(run)
 app.command()(explain)
 app.command()(demo)
+app.command()(bench)
 
 
 def main(args: Sequence[str] | None = None) -> None:

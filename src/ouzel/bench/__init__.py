@@ -1,0 +1,1 @@
+"""Measurements: the papers' experiments, with peers on the same data in the same run."""
