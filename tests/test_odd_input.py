@@ -158,3 +158,21 @@ def test_lengths_of_time() -> None:
         assert oz.match(table, f"PATTERN SEQ(A a, B b) WHERE {condition}").num_rows == 1
     found = oz.match(table, "PATTERN A a RETURN 3 hours AS length")
     assert found.schema.field("length").type == pa.duration("ns")
+
+
+def test_columns_called_row_and_problem_are_kept_in_the_quarantine() -> None:
+    report = oz.Report()
+    events = [
+        {"ts": None, "type": "A", "row": 7, "problem": "none"},
+        {"ts": 1, "type": "A", "row": 8, "problem": ""},
+    ]
+    oz.match(events, "PATTERN A", on_bad="quarantine", report=report)
+    (bad,) = report.quarantined
+    assert (bad["row"], bad["problem"], bad["row_"]) == (7, "none", 0)
+    assert "no time" in bad["problem_"]
+
+
+def test_a_value_is_checked_only_where_the_type_has_the_attribute() -> None:
+    events = [{"ts": 1, "type": "A", "x": "1"}, {"ts": 2, "type": "B", "x": "free text"}]
+    types = {"A": {"x": "int64"}, "B": {}}
+    assert oz.match(events, "PATTERN SEQ(A a, B b) RETURN a.x", types=types) == [{"x": 1}]

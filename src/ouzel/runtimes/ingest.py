@@ -277,12 +277,17 @@ def _declared_values(source: _Source, schema: Schema, type_column: str | None, r
                 raise SchemaError(
                     f"types: '{name}' is declared {wanted[name]} and {column.arrow}; required one type per column"
                 )
+    types = table.column(type_column).to_pylist() if type_column is not None else []
     for name, arrow in wanted.items():
         if name not in table.column_names:
             table = table.append_column(name, pa.nulls(table.num_rows, arrow))
         elif table.schema.field(name).type != arrow and name not in (type_column, reading.time):
-            values = fitting(name, table.column(name).to_pylist(), arrow, source.problems)
-            table = table.set_column(table.column_names.index(name), name, values)
+            # what stands in the column for a type that does not have the attribute is no value of it
+            others = {one.name for one in schema.types.values() if name not in (one.attributes or {})}
+            written = zip(table.column(name).to_pylist(), types, strict=True)
+            values = [None if type_name in others else value for value, type_name in written]
+            column = fitting(name, values, arrow, source.problems)
+            table = table.set_column(table.column_names.index(name), name, column)
     return table
 
 

@@ -10,7 +10,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from ouzel.errors import SchemaError, listed
-from ouzel.runtimes.quarantine import Problem
+from ouzel.runtimes.quarantine import Problem, free_names
 from ouzel.runtimes.rows import rows_to_arrow
 
 Restore = Callable[[pa.Table], Any]
@@ -69,12 +69,13 @@ def is_tables_by_type(events: Any) -> bool:
 
 def bad_rows(incoming: Incoming, texts: Mapping[int, str]) -> Any:
     """Some rows as they came, of their kind, with their numbers and a text for each."""
+    row, problem = free_names(incoming.table.column_names)
     if is_rows(incoming.native):
-        return [{**incoming.native[row], "row": row, "problem": text} for row, text in texts.items()]
+        return [{**incoming.native[number], row: number, problem: text} for number, text in texts.items()]
     frame = nw.from_native(incoming.native, eager_only=True)
     backend = frame.implementation
-    numbers = nw.new_series("row", list(texts), nw.Int64(), backend=backend)
-    problems = nw.new_series("problem", list(texts.values()), nw.String(), backend=backend)
+    numbers = nw.new_series(row, list(texts), nw.Int64(), backend=backend)
+    problems = nw.new_series(problem, list(texts.values()), nw.String(), backend=backend)
     return frame[list(texts)].with_columns(numbers, problems).to_native()
 
 

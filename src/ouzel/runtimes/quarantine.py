@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +74,22 @@ def described(problems: list[Problem]) -> dict[int, str]:
 def bad_table(table: pa.Table, problems: list[Problem]) -> pa.Table:
     """The malformed rows of a table, with their row numbers and what is wrong."""
     texts = described(problems)
+    row, problem = free_names(table.column_names)
     bad = table.take(pa.array(texts, pa.int64()))
-    bad = bad.append_column("row", pa.array(texts, pa.int64()))
-    return bad.append_column("problem", pa.array(texts.values(), pa.string()))
+    bad = bad.append_column(row, pa.array(texts, pa.int64()))
+    return bad.append_column(problem, pa.array(texts.values(), pa.string()))
+
+
+def free_names(taken: Iterable[str]) -> tuple[str, str]:
+    """What the columns `row` and `problem` are called beside others: with underscores if those are taken.
+
+    >>> free_names(["ts", "row"])
+    ('row_', 'problem')
+    """
+    names = set(taken)
+    row, problem = "row", "problem"
+    while row in names:
+        row += "_"
+    while problem in names:
+        problem += "_"
+    return row, problem
