@@ -17,14 +17,13 @@ from ouzel.physical.automaton.shape import Shape, shape_of
 from ouzel.physical.automaton.source import automaton_source
 from ouzel.physical.compiled.non_overlap import keep_apart
 from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.compiled.prepare import Filters, Prepared, kernel_of, prepare
+from ouzel.physical.compiled.prepare import NO_LIMIT, Filters, Prepared, kernel_of, prepare
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, MatchTable, One, chosen, counts_of, ends_of
 from ouzel.physical.reference.evaluate import holds
 
 MOST_RUNS = 10_000_000
 MOST_NODES = 500_000_000
-NO_LIMIT = 2**62
 
 
 @dataclass

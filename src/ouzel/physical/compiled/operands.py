@@ -84,7 +84,7 @@ class Operands:
 
     def _column(self, column: pa.ChunkedArray, value_type: ValueType) -> list[Array]:
         if value_type.kind is Kind.STRING:
-            codes, texts = _encoded(column)
+            codes, texts = _texts(column)
             numbers = np.array([self.text(text) for text in texts], np.int64)
             return [np.append(numbers, 0)[codes], codes < 0]
         nulls = column.is_null().to_numpy()
@@ -104,7 +104,7 @@ class Operands:
         return [column.to_numpy().astype(kind, copy=False), nulls.astype(np.bool_, copy=False)]
 
     def _derived(self, column: pa.ChunkedArray, derived: Derived) -> list[Array]:
-        codes, texts = _encoded(column)
+        codes, texts = _texts(column)
         values = [derived.compute(text) for text in (*texts, None)]
         nulls = np.array([value is None for value in values], np.bool_)
         if derived.type.kind is Kind.STRING:
@@ -124,19 +124,22 @@ _NUMPY: dict[Kind, Any] = {
 }
 
 
-def _encoded(column: pa.ChunkedArray) -> tuple[Array, list[str]]:
-    """Codes of a string column, -1 for null, and the texts they stand for."""
+def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
+    """Codes of a column, -1 for null, and the values they stand for."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    encoded = column.unify_dictionaries().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = (
-            encoded.chunk(0)
-            if encoded.num_chunks
-            else pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), pa.array([], pa.string()))
-        )
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return codes, encoded.dictionary.to_pylist()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        if not whole.num_chunks:
+            return np.zeros(0, np.int64), pa.array([], column.type.value_type)
+        whole = whole.chunk(0)
+    codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return codes, whole.dictionary
+
+
+def _texts(column: pa.ChunkedArray) -> tuple[Array, list[str]]:
+    codes, values = encoded(column)
+    return codes, values.to_pylist()
 
 
 def only_text(expression: Expression) -> Attribute | None:

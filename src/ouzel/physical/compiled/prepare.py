@@ -14,13 +14,14 @@ from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.emit import ByVariable, Emitter
-from ouzel.physical.compiled.operands import Array, Operands
+from ouzel.physical.compiled.operands import Array, Operands, encoded
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.reference.events import python_values
 
 # Below so many events, running the source as it is beats compiling it.
 COMPILE_FROM = 20_000
-_WIDEST = 2**62
+# The length of a window where there is none; times must lie closer together than that.
+NO_LIMIT = 2**62
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def prepare(query: BoundQuery, events: EventTable, filters: Filters, *, keep_all
         rows, moments = rows[order], moments[order]
     parts, part_count = _partitions(query, events.table, rows)
     clocks = _positions(moments, parts, part_count) if counts else events.end_times[rows]
-    if len(clocks) and int(clocks.max()) - int(clocks.min()) >= _WIDEST:
+    if len(clocks) and int(clocks.max()) - int(clocks.min()) >= NO_LIMIT:
         raise UnsuitableError("the times are so far apart that their differences do not fit into 64 bits")
     masks = filters.apply(wanted[rows].astype(np.int64), events.table, rows, events.end_times[rows])
     prepared = Prepared(rows, masks, parts, part_count, moments, clocks)
@@ -113,23 +114,15 @@ def key_column(query: BoundQuery, test: EquivalenceTest) -> str:
 
 def _numbered(column: pa.ChunkedArray, constant: object) -> tuple[Integers, int]:
     """Number the values of a key column from 0, -1 for null; with a constant, all but its value are null."""
-    values = column
-    if not pa.types.is_dictionary(values.type):
-        direct = _small_integers(values) if constant is None else None
-        if direct is not None:
-            return direct
-        values = values.dictionary_encode()
-    encoded = values.unify_dictionaries().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        if not encoded.num_chunks:
-            return np.zeros(0, np.int64), 1
-        encoded = encoded.chunk(0)
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    direct = _small_integers(column) if constant is None else None
+    if direct is not None:
+        return direct
+    codes, values = encoded(column)
     if constant is not None:
-        known = python_values(pa.chunked_array([encoded.dictionary]))
+        known = python_values(pa.chunked_array([values]))
         chosen = np.array([value == constant for value in known] + [False], np.bool_)
         return np.where(chosen[codes], 0, -1), 1
-    return codes, max(len(encoded.dictionary), 1)
+    return codes, max(len(values), 1)
 
 
 def _small_integers(column: pa.ChunkedArray) -> tuple[Integers, int] | None:

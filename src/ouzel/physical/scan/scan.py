@@ -15,7 +15,7 @@ from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.non_overlap import keep_apart
 from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.compiled.prepare import Filters, Prepared, kernel_of, key_column, prepare
+from ouzel.physical.compiled.prepare import NO_LIMIT, Filters, Prepared, kernel_of, key_column, prepare
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.reference.evaluate import holds
@@ -23,7 +23,6 @@ from ouzel.physical.scan.postponed import postponed_source
 from ouzel.physical.scan.source import Negative, Shape, scan_source
 
 MOST_MATCHES = 2**30
-NO_LIMIT = 2**62
 
 
 @dataclass
