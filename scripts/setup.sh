@@ -45,8 +45,13 @@ create_venv() {
 }
 
 install_python_packages() {
-    step "installing the packages of requirements.lock (this takes a minute or two)"
-    pip_install --require-hashes -r requirements.lock ||
+    # What comes as source, PySpark and Ouzel itself, is built with these, not with whatever is newest.
+    step "installing the build tools of requirements-build.lock"
+    pip_install --require-hashes -r requirements-build.lock ||
+        fail "could not install requirements-build.lock; pip says why above." \
+            "It needs a package index that pip can reach."
+    step "installing the packages of requirements.lock (this takes two or three minutes: Spark is 450 MB)"
+    pip_install --require-hashes --no-build-isolation -r requirements.lock ||
         fail "could not install requirements.lock; pip says why above." \
             "It needs a package index that pip can reach, and wheels for this platform."
     step "installing Ouzel itself, editable"

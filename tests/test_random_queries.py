@@ -86,6 +86,9 @@ PATTERNS = st.sampled_from(
 )
 WINDOWS = st.sampled_from(("", "WITHIN 4", "WITHIN 3 secs INCLUSIVE", "WITHIN 3 EVENTS", "WITHIN $T"))
 INTO = st.sampled_from(("", "INTO T PATTERN T t", "INTO T PATTERN SEQ(T t, A a) RETURN t, a.x"))
+OUTPUTS = st.sampled_from(
+    ("OUTPUT NON_OVERLAP", "RETURN count(*), sum(a.x), max(b.y), min(c.day) OUTPUT AGGREGATE")
+)
 STRATEGIES = st.sampled_from(("skip_till_any_match", "skip_till_next_match", "strict_contiguity"))
 
 
@@ -101,7 +104,7 @@ def queries(draw: st.DrawFn) -> str:
         parts.append("RETURN " + ", ".join(f"{item} AS c{n}" for n, item in enumerate(items)))
         parts.append(draw(INTO))
     elif draw(st.booleans()):
-        parts.append("OUTPUT NON_OVERLAP")
+        parts.append(draw(OUTPUTS))
     return " ".join(parts)
 
 

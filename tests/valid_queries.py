@@ -26,5 +26,6 @@ QUERIES = (
     "PATTERN SEQ(A a, B b) WHERE end(b) - start(a) < 3 hours /* within */ RETURN a.x + -b.x * 2 / 3 AS n",
     "PATTERN A a RETURN coalesce(a.x, 0) AS c, least(a.x, 1) AS l, abs(a.y) AS m, lower(a.s) INTO T PATTERN T t",
     "PATTERN SEQ(A+ a[], B b) WHERE count(a[]) > 2 AND a.LEN < 9 RETURN a[].x, first(a[].y), last(a[].y)",
+    "PATTERN SEQ(A+ a[], B b) WHERE [s] RETURN count(*), sum(a[].y) AS y, max(b.ts), count(b) OUTPUT AGGREGATE",
     "PATTERN SEQ(A a, B b) WHERE substring(a.s, 1, 2) = upper('ab') OR sqrt(ln(exp(floor(a.y)))) > ceil(1e-3)",
 )

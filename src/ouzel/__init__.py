@@ -1,14 +1,18 @@
 """Ouzel: complex event processing for Python and Spark."""
 
-from ouzel.api import Query, match, query
+from ouzel.api import Query, match, matcher, query, restore
 from ouzel.errors import DataError, OuzelError, OuzelWarning, QueryError, SchemaError, StateError
 from ouzel.logical.functions import register_function
+from ouzel.physical.limits import Limits
+from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.quarantine import Report
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DataError",
+    "Limits",
+    "Matcher",
     "OuzelError",
     "OuzelWarning",
     "Query",
@@ -17,6 +21,8 @@ __all__ = [
     "SchemaError",
     "StateError",
     "match",
+    "matcher",
     "query",
     "register_function",
+    "restore",
 ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time as clock
 import warnings
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,16 @@ from ouzel.explain import explain
 from ouzel.logical.schema import INFERRED, open_schema
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.event_types import Codes
+from ouzel.physical.limits import Limits
+from ouzel.runtimes.aggregates import of_no_events
+from ouzel.runtimes.compressed import compress
 from ouzel.runtimes.embedded import Progress, run_program
 from ouzel.runtimes.ingest import AUTO, Reading, ingest
 from ouzel.runtimes.kinds import is_without_rows
+from ouzel.runtimes.matcher import Matcher, restored
 from ouzel.runtimes.quarantine import Report
+
+MODES = ("verbose", "compressed")
 
 
 class Query:
@@ -30,8 +38,8 @@ class Query:
             raise OuzelError(f"query: required text; got {type(text).__name__}")
         self.text = text
         self.params = dict(params or {})
-        compiled = compile_query(text, open_schema())
-        self.names = tuple(plan.query.name for plan in compiled.plans)
+        self._plans = compile_query(text, open_schema()).plans
+        self.names = tuple(plan.query.name for plan in self._plans)
 
     def with_params(self, **params: Any) -> Query:
         """The same query with other values for its parameters."""
@@ -45,8 +53,8 @@ class Query:
         table, _restore = ingest(events, _reading(**reading), Report())
         return explain(self._compile(table, engine).plans, table)
 
-    def _compile(self, table: EventTable, engine: str) -> Compiled:
-        compiled = compile_query(self.text, table.schema, self.params, engine)
+    def _compile(self, table: EventTable, engine: str, tuning: Mapping[str, str] | None = None) -> Compiled:
+        compiled = compile_query(self.text, table.schema, self.params, engine, tuning)
         _check_types(self.text, compiled, table)
         return compiled
 
@@ -75,6 +83,10 @@ def match(
     time_unit: str = "ms",
     params: Mapping[str, Any] | None = None,
     engine: str = "auto",
+    mode: str = "verbose",
+    tuning: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+    threads: int | None = None,
     on_bad: str = "error",
     report: Report | None = None,
     progress: Progress | None = None,
@@ -92,7 +104,13 @@ def match(
     - `types={"Shelf": ["tag_id", "shelf_id"], …}` declares the types and their attributes, or, with a dict in
       place of the list, their Arrow types too.
     - `time_unit` is the unit of an integer time column.
-    - `params` are the values of `$x`; `engine` overrides the choice of engine.
+    - `params` are the values of `$x`; `engine` overrides the choice of engine, and `tuning` its switches, for
+      comparison: `{"evaluation": "merging" | "basic" | "backtracking"}` of the automaton,
+      `{"equivalence": "combined" | "dynamic" | "multi" | "selection"}` of the scan.
+    - `mode="compressed"` returns a `MatchGraph` in place of a table: what all matches share, with `expand()`.
+    - `limits=oz.Limits(max_runs=…, max_match_size=…, max_matches=…)` bounds what a run may cost; what goes beyond
+      is an error, or with `on_limit="shed"` dropped and counted in `report.counters`.
+    - `threads` share the partitions of a large table; by default as many as there are processors for us.
     - `on_bad="quarantine"` sets malformed events aside, to be found in `report`, an `oz.Report`.
     - `progress` is called with the number of events done and the number there are.
 
@@ -107,15 +125,74 @@ def match(
     query = query.with_params(**params) if params else query
     report = report if report is not None else Report()
     if is_without_rows(events):
-        return [] if len(query.names) == 1 else {name: [] for name in query.names}
+        none = {plan.query.name: of_no_events(plan.query) for plan in query._plans}
+        return none[query.names[0]] if len(query.names) == 1 else none
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     table, restore = ingest(events, reading, report)
-    results = run_program(query._compile(table, engine).plans, table, progress)
+    if mode not in MODES:
+        raise OuzelError(f"mode: required one of {', '.join(MODES)}; got {mode!r}")
+    if mode == "compressed":
+        plans = query._compile(table, "automaton" if engine == "auto" else engine, tuning).plans
+        graphs = {plan.query.name: compress(plan, table, limits or Limits(), restore) for plan in plans}
+        return graphs[query.names[0]] if len(query.names) == 1 else graphs
+    plans = query._compile(table, engine, tuning).plans
+    results = run_program(plans, table, limits or Limits(), progress, report.counters, _threads(threads))
     report.matches = sum(result.num_rows for result in results.values())
     report.seconds = clock.perf_counter() - began
     if len(query.names) == 1:
         return restore(results[query.names[0]])
     return {name: restore(results[name]) for name in query.names}
+
+
+def matcher(
+    query: Query | str,
+    schema: Any,
+    *,
+    time: str = "ts",
+    type: str | None = AUTO,
+    order: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+    time_unit: str = "ms",
+    params: Mapping[str, Any] | None = None,
+    engine: str = "auto",
+    limits: Limits | None = None,
+    watermark: int | timedelta | str = 0,
+    on_bad: str = "error",
+    on_late: str = "error",
+) -> Matcher:
+    """Match events that come in batches, of a pyarrow schema; what is not said here is as in `match`.
+
+    `push(batch)` and `advance(time)` return the matches that have become final, `finish()` those that are left;
+    `snapshot()` is all that the matcher knows, as bytes from which `restore` makes it again.  Events may come in
+    any order up to `watermark` later than the latest one; what comes later is an error, or with `on_late="keep"`
+    counted in `report.late` and kept in `late`.
+
+    >>> import pyarrow as pa
+    >>> m = matcher("PATTERN A; B RETURN A.ts AS a, B.ts AS b", pa.schema({"ts": "int64", "type": "string"}))
+    >>> m.push(pa.table({"ts": [1, 2], "type": ["A", "B"]})).to_pylist()
+    []
+    >>> restore(m.snapshot()).advance(3).to_pylist()
+    [{'a': 1, 'b': 2}]
+    """
+    query = query if isinstance(query, Query) else Query(query)
+    reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
+    both = {**query.params, **(params or {})}
+    return Matcher(
+        query.text, schema, reading, both, engine=engine, limits=limits, watermark=watermark, on_late=on_late
+    )
+
+
+def restore(snapshot: bytes) -> Matcher:
+    """The matcher that a snapshot was taken of."""
+    return restored(snapshot)
+
+
+def _threads(threads: Any) -> int:
+    if threads is None:
+        return os.cpu_count() or 1
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+        raise OuzelError(f"threads: required a whole number of at least 1; got {threads!r}")
+    return threads
 
 
 def _reading(order: Sequence[str] | None = None, **options: Any) -> Reading:

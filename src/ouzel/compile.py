@@ -22,10 +22,14 @@ class Compiled:
 
 
 def compile_query(
-    text: str, schema: Schema, parameters: Mapping[str, Any] | None = None, engine: str = "auto"
+    text: str,
+    schema: Schema,
+    parameters: Mapping[str, Any] | None = None,
+    engine: str = "auto",
+    tuning: Mapping[str, str] | None = None,
 ) -> Compiled:
     """Compile a file of queries for events of a schema; without parameters, their values are left open."""
     written = parse(text)  # 1. language: what was said
     program = bind_program(written, text, schema, parameters)  # 2. logical: what it means
-    plans = tuple(choose_engine(query, ENGINES, engine) for query in program.queries)  # 3. optimizer: how
+    plans = tuple(choose_engine(query, ENGINES, engine, tuning) for query in program.queries)  # 3. optimizer: how
     return Compiled(plans, program.schema)  # 4. and 5.: engines run plans, runtimes drive engines

@@ -206,8 +206,18 @@ RESULTS = {
           line 1, column 20
             PATTERN A a OUTPUT NONOVERLAP
                                ^^^^^^^^^^
-          required: ALL or NON_OVERLAP
+          required: ALL, NON_OVERLAP or AGGREGATE
           hint: did you mean 'NON_OVERLAP'?
+    """,
+    "aggregates of matches apart": """
+        PATTERN A a RETURN count(*) OUTPUT NON_OVERLAP AGGREGATE
+
+        unexpected 'AGGREGATE'
+          line 1, column 48
+            PATTERN A a RETURN count(*) OUTPUT NON_OVERLAP AGGREGATE
+                                                           ^^^^^^^^^
+          required: the end of the query
+          hint: aggregates are over all matches: OUTPUT AGGREGATE
     """,
 }
 

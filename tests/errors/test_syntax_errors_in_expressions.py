@@ -235,15 +235,34 @@ OPERANDS = {
           required: an expression
           hint: a parameter is written $name
     """,
-    "count(*)": """
-        PATTERN A+ a[] WHERE count(*) > 3
+    "a function of *": """
+        PATTERN A+ a[] WHERE sum(*) > 3
 
-        unexpected '*'
-          line 1, column 28
-            PATTERN A+ a[] WHERE count(*) > 3
-                                       ^
+        sum of *
+          line 1, column 22
+            PATTERN A+ a[] WHERE sum(*) > 3
+                                 ^^^^^^
+          required: count(*), the number of matches, or a function of values
+          hint: name an attribute: sum(a.x)
+    """,
+    "more than * in count": """
+        PATTERN A+ a[] RETURN count(*.x) OUTPUT AGGREGATE
+
+        unexpected '.'
+          line 1, column 30
+            PATTERN A+ a[] RETURN count(*.x) OUTPUT AGGREGATE
+                                         ^
+          required: ')'
+    """,
+    "a function without its argument": """
+        PATTERN A a WHERE abs(
+
+        the query ends too early
+          line 1, column 23
+            PATTERN A a WHERE abs(
+                                  ^
           required: an expression or ')'
-          hint: count(a[]) counts the events of the closure a
+          hint: '(' in line 1, column 22 is not closed
     """,
     "an integer beyond 64 bits": """
         PATTERN A a WHERE a.x = 9223372036854775808

@@ -15,7 +15,7 @@ import typer
 
 from ouzel.cli.times import coarsen, parse_times
 from ouzel.errors import DataError, SchemaError
-from ouzel.runtimes.quarantine import Problem, Report, bad_table
+from ouzel.runtimes.quarantine import Problem, Report, bad_table, described
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Sources:
         unread = {(problem.table, problem.row, problem.column): problem for problem in self.problems}
         problems = [unread.get((p.table, p.row, p.column), p) for p in report.problems]
         return {
-            name: bad_table(table, [problem for problem in problems if problem.table == name])
+            name: bad_table(table, described([problem for problem in problems if problem.table == name]))
             for name, table in self.written.items()
         }
 

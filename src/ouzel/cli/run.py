@@ -97,7 +97,7 @@ Examples:
 """
 
 
-def run(  # noqa: PLR0913 - every option is an argument
+def run(
     query: QueryArgument,
     *,
     events: EventsOption,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,7 @@ import numpy as np
 def longer(array: Any) -> Any:
     """The array with room for twice as many values."""
     result = np.empty(len(array) * 2, array.dtype)
-    for k in range(len(array)):
-        result[k] = array[k]
+    result[: len(array)] = array
     return result
 
 
@@ -19,13 +19,54 @@ def taller(array: Any) -> Any:
     """The array with room for twice as many rows."""
     height, width = array.shape
     result = np.empty((height * 2, width), array.dtype)
-    for k in range(height):
-        for j in range(width):
-            result[k, j] = array[k, j]
+    result[:height] = array
     return result
 
 
-def copy_row(array: Any, source: int, target: int) -> None:
-    """Copy a row of an array over another."""
-    for j in range(array.shape[1]):
-        array[target, j] = array[source, j]
+def copy_rows(source: Any, begin: int, target: Any, at: int, count: int) -> None:
+    """Copy rows of one array into another."""
+    for k in range(count):
+        for j in range(source.shape[1]):
+            target[at + k, j] = source[begin + k, j]
+
+
+def same_run(ri: Any, rf: Any, a: int, b: int) -> bool:
+    """Whether two runs have the same future: equal rows but for the columns 2 to 4, which tell of their past."""
+    if ri[a, 0] != ri[b, 0] or ri[a, 1] != ri[b, 1]:
+        return False
+    for j in range(5, ri.shape[1]):
+        if ri[a, j] != ri[b, j]:
+            return False
+    for j in range(rf.shape[1]):
+        if rf[a, j] != rf[b, j] and not (math.isnan(rf[a, j]) and math.isnan(rf[b, j])):
+            return False
+    return True
+
+
+def hash_run(ri: Any, rf: Any, r: int) -> int:
+    """A number that is equal for equal runs; every step stays within 63 bits, compiled or not."""
+    h: int = ri[r, 0] * 31 + ri[r, 1]
+    for j in range(5, ri.shape[1] + rf.shape[1]):
+        if j < ri.shape[1]:
+            h ^= ri[r, j]
+        elif math.isfinite(rf[r, j - ri.shape[1]]):
+            fraction, exponent = math.frexp(rf[r, j - ri.shape[1]])
+            h ^= int(fraction * 9007199254740992.0) + exponent
+        h = (h & 0x7FFFFFFF) * 0x5BD1E995 + ((h >> 31) & 0x7FFFFFFF) * 0x2C1B3C6D
+        h ^= h >> 29
+    return h
+
+
+def comes_before(a: int, b: int, flat: Any, begins: Any, sizes: Any) -> bool:
+    """Whether match a comes before match b: by events, then the shorter, then by how many each component has."""
+    length = begins[a + 1] - begins[a]
+    other = begins[b + 1] - begins[b]
+    for k in range(min(length, other)):
+        if flat[begins[a] + k] != flat[begins[b] + k]:
+            return bool(flat[begins[a] + k] < flat[begins[b] + k])
+    if length != other:
+        return bool(length < other)
+    for k in range(sizes.shape[1]):
+        if sizes[a, k] != sizes[b, k]:
+            return bool(sizes[a, k] < sizes[b, k])
+    return False

@@ -1,31 +1,33 @@
-"""What compiled kernels import: Numba's compiler with our options, and the arithmetic compiled with it."""
+"""What compiled kernels import: Numba's compiler with our options, and the helpers compiled with it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from numba import njit
 
-from ouzel.kernels import arithmetic, arrays
+from ouzel.kernels.jit import HELPERS, OPTIONS, helpers_digest, usable_directory
+from ouzel.kernels.store import Store
 
-# nogil: kernels of several buckets run in several threads.  error_model numpy: our own code checks divisors.
-jit: Any = njit(nogil=True, cache=True, error_model="numpy")
+_compiler: Any = njit(**OPTIONS)
 
-add = jit(arithmetic.add)
-subtract = jit(arithmetic.subtract)
-multiply = jit(arithmetic.multiply)
-negate = jit(arithmetic.negate)
-absolute = jit(arithmetic.absolute)
-divide = jit(arithmetic.divide)
-remainder = jit(arithmetic.remainder)
-float_remainder = jit(arithmetic.float_remainder)
-floor = jit(arithmetic.floor)
-ceil = jit(arithmetic.ceil)
-square_root = jit(arithmetic.square_root)
-logarithm = jit(arithmetic.logarithm)
-exponential = jit(arithmetic.exponential)
-carried = jit(arithmetic.carried)
 
-longer = jit(arrays.longer)
-taller = jit(arrays.taller)
-copy_row = jit(arrays.copy_row)
+def jit(function: Any) -> Any:
+    """The function, compiled or loaded when it is called with arguments of other types than before."""
+    name = function.__name__
+    if HELPERS.get(name) is function:
+        home = usable_directory() / f"h{helpers_digest()}.{name}"
+    else:
+        home = Path(function.__code__.co_filename).with_suffix(f".{name}")
+    compiled = _compiler(function)
+    compiled._cache = Store(home)
+    return compiled
+
+
+def __getattr__(name: str) -> Any:
+    """A helper, compiled; it is made when a kernel that calls it is loaded."""
+    if name not in HELPERS:
+        raise AttributeError(name)
+    globals()[name] = jit(HELPERS[name])
+    return globals()[name]

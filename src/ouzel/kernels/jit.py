@@ -6,28 +6,41 @@ Files are put in place whole, so that processes which fill the cache at once can
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.util
 import inspect
 import os
+import re
+import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
-import numpy as np
-
 from ouzel.kernels import arithmetic, arrays
+from ouzel.kernels.interpret import function_of
 
 Kernel = Callable[..., Any]
 
-_HEADER = '''"""Written by Ouzel {version}; safe to delete."""
+HELPERS: dict[str, Kernel] = {
+    name: value
+    for module in (arithmetic, arrays)
+    for name, value in vars(module).items()
+    if isinstance(value, FunctionType)
+}
+"""The functions that kernels may call."""
+
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+"""How Numba compiles.  nogil: kernels run in several threads at once; numpy: our own code checks divisors."""
+
+_HEADER = '''"""Written by Ouzel; safe to delete."""
 import numpy as np
-from ouzel.kernels.compiled import *
+from ouzel.kernels.compiled import {names}
 
 '''
 
@@ -37,6 +50,35 @@ def is_enabled() -> bool:
     return os.environ.get("OUZEL_JIT", "1") != "0"
 
 
+@cache
+def interpreted(source: str) -> Kernel:
+    """The function `kernel` of generated source, uncompiled."""
+    return function_of(source, HELPERS)
+
+
+@cache
+def compiled(source: str) -> Kernel:
+    """The function `kernel` of generated source, compiled; from the cache if it was compiled before."""
+    called = set(re.findall(r"\w+(?=\()", source))
+    text = _HEADER.format(names=", ".join(["jit", *sorted(called & HELPERS.keys())])) + source
+    digest = _digest(text + helpers_digest())
+    module = _load(f"ouzel_kernel_{digest}", _place(f"k{digest}.py", text.encode()))
+    return module.kernel  # type: ignore[no-any-return]
+
+
+@cache
+def helpers_digest() -> str:
+    """Stands for what kernels call and how they are compiled: Numba does not notice when that changes."""
+    return _digest(f"{OPTIONS}" + inspect.getsource(arithmetic) + inspect.getsource(arrays))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+# ---- files -----------------------------------------------------------------------------------------------
+
+
 def cache_directory() -> Path:
     """Where compiled kernels are kept: OUZEL_CACHE, or the user's cache."""
     chosen = os.environ.get("OUZEL_CACHE")
@@ -44,43 +86,43 @@ def cache_directory() -> Path:
     return Path(chosen) if chosen else Path(base) / "ouzel" / "kernels"
 
 
-@cache
-def interpreted(source: str) -> Kernel:
-    """The function `kernel` of generated source, uncompiled."""
-    names: dict[str, Any] = {**vars(arithmetic), **vars(arrays), "np": np, "jit": lambda function: function}
-    exec(compile(source, "<kernel>", "exec"), names)  # noqa: S102 - our own source; no user text is in it
-    return names["kernel"]  # type: ignore[no-any-return]
-
-
-@cache
-def compiled(source: str) -> Kernel:
-    """The function `kernel` of generated source, compiled; from the cache if it was compiled before."""
-    text = _HEADER.format(version=version("ouzel")) + source
-    # Numba does not notice when a function that a cached one calls has changed
-    digest = hashlib.sha256(
-        (text + inspect.getsource(arithmetic) + inspect.getsource(arrays)).encode()
-    ).hexdigest()[:32]
-    module = _load(f"ouzel_kernel_{digest}", _place(f"k{digest}.py", text))
-    return module.kernel  # type: ignore[no-any-return]
-
-
-def _place(name: str, text: str) -> Path:
-    """Put the source in its place in the cache, unless it is there."""
+def usable_directory() -> Path:
+    """The cache's directory; where there is no place for it, or anybody may write to it, one for this process."""
     directory = cache_directory()
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        path = directory / name
-        if not path.exists():
-            handle, temporary = tempfile.mkstemp(dir=directory, suffix=".tmp")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(temporary).replace(path)
-        return path
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        foreign = os.name == "posix" and directory.stat().st_mode & stat.S_IWOTH
     except OSError:
-        # nowhere to keep it (a read-only home): compile it for this process alone
-        path = Path(tempfile.mkdtemp(prefix="ouzel-kernels-")) / name
-        path.write_text(text, encoding="utf-8")
-        return path
+        foreign = True
+    return _temporary() if foreign else directory
+
+
+@cache
+def _temporary() -> Path:
+    path = Path(tempfile.mkdtemp(prefix="ouzel-kernels-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file such that nobody sees half of it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    Path(temporary).chmod(0o644)
+    Path(temporary).replace(path)
+
+
+def _place(name: str, content: bytes) -> Path:
+    """Put the source in its place in the cache, unless it is there."""
+    path = usable_directory() / name
+    try:
+        if not path.exists() or path.read_bytes() != content:
+            put(path, content)
+    except OSError:  # one cannot write there
+        path = _temporary() / name
+        path.write_bytes(content)
+    return path
 
 
 def _load(name: str, path: Path) -> ModuleType:

@@ -55,6 +55,7 @@ class Builder(ExpressionBuilder):
             else:
                 clauses[kind] = value
         items, into = clauses.get("return", ((), None))
+        output: Token | None = clauses.get("output")
         return tree.Query(
             name=name,
             pattern=pattern,
@@ -63,7 +64,8 @@ class Builder(ExpressionBuilder):
             within=clauses.get("within"),
             items=items,
             into=into,
-            non_overlap=clauses.get("output", False),
+            non_overlap=output is not None and output.type == "NON_OVERLAP",
+            aggregate=span_of(output) if output is not None and output.type == "AGGREGATE" else None,
             span=span_of(meta),
         )
 
@@ -244,8 +246,8 @@ class Builder(ExpressionBuilder):
     def into(self, meta: Meta, parts: list[tree.Name]) -> tree.Name:
         return parts[0]
 
-    def output(self, meta: Meta, parts: list[Token]) -> tuple[str, bool]:
-        return "output", parts[0].type == "NON_OVERLAP"
+    def output(self, meta: Meta, parts: list[Token]) -> tuple[str, Token]:
+        return "output", parts[0]
 
 
 def _mark_in_seq(item: tree.Pattern) -> tree.Pattern:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
 from fractions import Fraction
+from math import floor
+
+from ouzel.errors import OuzelError
 
 NANOSECONDS = {
     "ns": 1,
@@ -41,3 +46,21 @@ def in_ticks(amount: Fraction, unit: str | None, tick: str) -> Fraction:
     Fraction(5, 1)
     """
     return amount if unit is None else amount * NANOSECONDS[unit] / NANOSECONDS[tick]
+
+
+def length_in_ticks(length: int | timedelta | str, tick: str, name: str) -> int:
+    """A length of time that a caller gave, in ticks: a number of them, a timedelta, or a text.
+
+    >>> length_in_ticks("10 minutes", "s", "watermark")
+    600
+    """
+    if isinstance(length, timedelta):
+        microseconds = length // timedelta(microseconds=1)
+        return floor(in_ticks(Fraction(microseconds), "us", tick))
+    if isinstance(length, int) and not isinstance(length, bool) and length >= 0:
+        return length
+    if isinstance(length, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", length)
+        if found and found[2].lower() in CANONICAL:
+            return floor(in_ticks(Fraction(found[1]), CANONICAL[found[2].lower()], tick))
+    raise OuzelError(f"{name}: required a length of time such as '10 minutes'; got {length!r}")

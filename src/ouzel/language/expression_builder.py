@@ -146,6 +146,17 @@ class ExpressionBuilder(Transformer[Token, Any]):
             )
         return tree.Call(name, tuple(parts[1:]), span_of(meta))
 
+    def call_of_matches(self, meta: Meta, parts: list[Token]) -> tree.Expression:
+        name = unquote(str(parts[0])).lower()
+        if name != "count":
+            self.fail(
+                f"{name} of *",
+                span_of(meta),
+                required="count(*), the number of matches, or a function of values",
+                hint=f"name an attribute: {name}(a.x)" if name.isidentifier() else None,
+            )
+        return tree.Call("count(*)", (), span_of(meta))
+
     def parenthesised(self, meta: Meta, parts: list[Any]) -> tree.Expression:
         return replace(parts[0], span=span_of(meta))  # type: ignore[no-any-return]
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 from typing import cast
 
 from lark import Lark, UnexpectedInput
 from lark.exceptions import VisitError
 
 from ouzel.errors import QueryError, Span
-from ouzel.language import tree
+from ouzel.language import tables, tree
 from ouzel.language.builder import Builder, too_deep
 from ouzel.language.syntax_errors import describe
 
@@ -21,9 +20,8 @@ MAX_DEPTH = 120
 
 @cache
 def grammar() -> Lark:
-    """The parser, built once."""
-    text = files("ouzel.language").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=False)
+    """The parser, made once."""
+    return tables.load() or tables.build()
 
 
 def parse(source: str) -> tuple[tree.Query, ...]:

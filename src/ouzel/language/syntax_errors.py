@@ -17,8 +17,8 @@ _STRATEGIES = ("strict_contiguity", "partition_contiguity", "skip_till_next_matc
 _CLAUSES = ("PATTERN", "WHERE", "WITHIN", "RETURN", "OUTPUT")
 # Keywords in the order in which a message names them.
 _KEYWORDS: tuple[str, ...] = ("NOT", "LIKE", "IN", "BETWEEN", "IS", "AND", "OR", "WHEN", "THEN", "ELSE", "END")
-_KEYWORDS += ("NULL", "ALL", "NON_OVERLAP", "AS", "INTO", "EVENTS", "INCLUSIVE", "QUERY", "PATTERN", "EVENT")
-_KEYWORDS += ("WHERE", "WITHIN", "RETURN", "OUTPUT")
+_KEYWORDS += ("NULL", "ALL", "NON_OVERLAP", "AGGREGATE", "AS", "INTO", "EVENTS", "INCLUSIVE", "QUERY")
+_KEYWORDS += ("PATTERN", "EVENT", "WHERE", "WITHIN", "RETURN", "OUTPUT")
 
 # ---- what was required -----------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ _ENDS = {"QUERY", "PATTERN", "EVENT", "$END"}
 _GROUPS = (
     ({"TYPE", "SEQ"}, _COMPONENTS, _COMPONENT),
     ({"CASE", "STRATEGY"}, {*_OPERANDS, "STRATEGY"}, "a predicate, [attribute] or a strategy"),
-    ({"CASE", "STRING"}, _OPERANDS, "an expression"),
+    ({"CASE", "STRING"}, {*_OPERANDS, "TIMES"}, "an expression"),
     ({"STRING"}, _CONSTANTS, "a constant or a parameter $x"),
     ({"TIMES", "DIVIDE"}, _OPERATORS, "an operator"),
     ({"VBAR", "NAME"}, {"NAME"}, "a variable"),
@@ -101,7 +101,6 @@ _SLIPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         (r"\b(group|partition)", "by", _PARTITION),
         ("", "having|define", "conditions on closures stand in WHERE, too: WHERE count(a[]) > 3"),
         ("", "order|limit", "matches come in the order of time; sort or cut the result instead"),
-        (r"\bcount\s*\(", r"\*", "count(a[]) counts the events of the closure a"),
     ),
     "PATTERN": (
         (r"\b(followed)", "by", _SEQUENCE),
@@ -154,6 +153,7 @@ _SLIPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         (r"\breturn\s+into", ".*", "say what to return before INTO: RETURN a.x AS x INTO T"),
         (r"\bas", ".+", _BACKTICKS),
     ),
+    "OUTPUT": ((r"\boutput\s+\S+", "aggregate", "aggregates are over all matches: OUTPUT AGGREGATE"),),
 }
 
 

@@ -72,7 +72,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Call:
-    """A function or operator applied to arguments; operators go by their symbols."""
+    """A function or operator applied to arguments; operators go by their symbols, count(*) by itself."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -202,7 +202,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Query:
-    """One query of a file."""
+    """One query of a file; `aggregate` is the place of OUTPUT AGGREGATE, if it says so."""
 
     name: Name | None
     pattern: Pattern
@@ -212,4 +212,5 @@ class Query:
     items: tuple[Item, ...]
     into: Name | None
     non_overlap: bool
+    aggregate: Span | None
     span: Span

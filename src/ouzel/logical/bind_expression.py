@@ -13,7 +13,7 @@ from ouzel.logical.expressions import (
     Events,
     Expression,
 )
-from ouzel.logical.functions import AGGREGATES, BUILT_IN, known_functions, lookup
+from ouzel.logical.functions import AGGREGATES, BUILT_IN, COUNT_MATCHES, known_functions, lookup
 from ouzel.logical.parameters import constant, parameter_list, parameter_value
 from ouzel.logical.type_rules import TypeClash, WrongCount
 from ouzel.logical.values import BOOLEAN, Kind
@@ -51,6 +51,13 @@ class ExpressionBinder(ReferenceBinder):
                 )
             case tree.Call(function=function) if function in AGGREGATES:
                 return self.aggregate(written)
+            case tree.Call(function=function) if function == COUNT_MATCHES:
+                self.fail(
+                    f"count(*) {'without OUTPUT AGGREGATE' if self.in_return else 'in WHERE'}",
+                    written.span,
+                    required="count(a[]), which counts the events of the closure a",
+                    hint="the number of matches is RETURN count(*) OUTPUT AGGREGATE",
+                )
             case tree.Call(function="start" | "end"):
                 return self.moment(written)
         return self._call(written)

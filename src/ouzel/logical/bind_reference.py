@@ -187,51 +187,59 @@ class ReferenceBinder:
     def aggregate(self, written: tree.Call) -> Expression:
         function = written.function
         form = f"{function}(a[].attribute)"
-        if len(written.arguments) != 1:
-            hint = {"min": "for several values use least", "max": "for several values use greatest"}
-            self.fail(
-                f"{function} of {len(written.arguments) or 'nothing'}"
-                + (" arguments" if written.arguments else ""),
-                written.span,
-                required=f"{form}, a an array variable",
-                hint=hint.get(function) if written.arguments else None,
-            )
-        (argument,) = written.arguments
-        if not isinstance(argument, tree.Reference):
-            self.fail(
-                f"{function} of an expression",
-                argument.span,
-                required=f"an attribute of a closure: {form}",
-            )
-        component = self.variable(argument)
-        if component.negative:
-            self.fail(
-                f"{function} of '{component.variable}', a negative component, which binds no event",
-                argument.span,
-                required=f"a closure: {form}",
-            )
+        component, argument = self.aggregated(written, form, "a closure")
         if not component.is_array or argument.index in (Index.FIRST, Index.CURRENT, Index.LAST):
+            over_matches = self.in_return and not component.is_array and function not in ("first", "last")
             self.fail(
                 f"{function} of a single event",
                 argument.span,
                 required=f"a closure: {form} or {function}(a[..i-1].attribute)",
+                hint=f"for the {function} over all matches add OUTPUT AGGREGATE" if over_matches else None,
             )
         self.check_index(component, argument)
         # SASE+ prints its template with aggr(a[i-1].price) for "the previously selected events"
         so_far = argument.index in (Index.SO_FAR, Index.PREVIOUS)
         extent = Extent.SO_FAR if so_far else Extent.ALL
         if argument.attribute is None:
-            if function != "count":
-                self.fail(f"{function} of whole events", argument.span, required=f"an attribute: {form}")
+            self.check_counted(function, argument.span, form)
             return Aggregate(function, component.variable, extent, None, None, None, INTEGER, written.span)
         column, _missing = self.column(component, argument.attribute)
-        result = self._aggregate_type(function, column.type, written.span)
+        result = self.aggregate_type(function, column.type, written.span)
         name = argument.attribute.text
         return Aggregate(
             function, component.variable, extent, name, column.name, column.type, result, written.span
         )
 
-    def _aggregate_type(self, function: str, value_type: ValueType, span: Span) -> ValueType:
+    def aggregated(self, written: tree.Call, form: str, what: str) -> tuple[Component, tree.Reference]:
+        """What an aggregate is taken of; `form` is how to write it, and `what` the kind of variable it takes."""
+        function = written.function
+        if len(written.arguments) != 1:
+            hint = {"min": "for several values use least", "max": "for several values use greatest"}
+            self.fail(
+                f"{function} of {len(written.arguments) or 'nothing'}"
+                + (" arguments" if written.arguments else ""),
+                written.span,
+                required=f"{form}, a an array variable" if what == "a closure" else form,
+                hint=hint.get(function) if written.arguments else None,
+            )
+        (argument,) = written.arguments
+        if not isinstance(argument, tree.Reference):
+            self.fail(f"{function} of an expression", argument.span, required=f"an attribute of {what}: {form}")
+        component = self.variable(argument)
+        if component.negative:
+            self.fail(
+                f"{function} of '{component.variable}', a negative component, which binds no event",
+                argument.span,
+                required=f"{what}: {form}",
+            )
+        return component, argument
+
+    def check_counted(self, function: str, span: Span, form: str) -> None:
+        """Whole events can be counted, no more."""
+        if function != "count":
+            self.fail(f"{function} of whole events", span, required=f"an attribute: {form}")
+
+    def aggregate_type(self, function: str, value_type: ValueType, span: Span) -> ValueType:
         if function == "count":
             return INTEGER
         if function in ("sum", "avg") and not (value_type.is_number or value_type.is_open):

@@ -215,6 +215,8 @@ BUILT_IN: dict[str, Function] = {
 
 
 AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
+# What the syntax tree calls the number of matches.
+COUNT_MATCHES = "count(*)"
 RESERVED = {*BUILT_IN, *AGGREGATES, "start", "end", "between"}
 
 _registered: dict[str, Function] = {}

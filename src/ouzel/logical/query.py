@@ -18,6 +18,7 @@ from ouzel.logical.conjuncts import Conjunct, place_conjuncts
 from ouzel.logical.equivalence import EquivalenceTest, recognise
 from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expression
 from ouzel.logical.functions import BUILT_IN
+from ouzel.logical.match_aggregates import MatchAggregate, MatchAggregateBinder
 from ouzel.logical.parameters import constant, parameter_value
 from ouzel.logical.pattern import Component, Pattern, edge_negatives, has_conjunction_or_group, negatives_around
 from ouzel.logical.schema import Schema
@@ -36,7 +37,10 @@ class OutputColumn:
 
 @dataclass(frozen=True)
 class BoundQuery:
-    """A query with its meaning: all that an engine needs to know."""
+    """A query with its meaning: all that an engine needs to know.
+
+    Under OUTPUT AGGREGATE, RETURN is in `aggregates`, and `output` is empty.
+    """
 
     name: str
     source: str
@@ -50,6 +54,7 @@ class BoundQuery:
     output: tuple[OutputColumn, ...]
     into: str | None
     non_overlap: bool
+    aggregates: tuple[MatchAggregate, ...] = ()
 
     def component(self, variable: str) -> Component:
         """A component by its variable."""
@@ -97,9 +102,10 @@ class _QueryBinder:
             equivalences=tests,
             conjuncts=conjuncts,
             window=window,
-            output=self._output(),
+            output=() if self.written.aggregate else self._output(),
             into=self.written.into.text if self.written.into else None,
             non_overlap=self.written.non_overlap,
+            aggregates=self._aggregates(tests) if self.written.aggregate else (),
         )
 
     def _fail(self, message: str, span: Span, **details: str | None) -> NoReturn:
@@ -268,6 +274,10 @@ class _QueryBinder:
                 )
             columns[name] = OutputColumn(name, expression)
         return tuple(columns.values())
+
+    def _aggregates(self, tests: tuple[EquivalenceTest, ...]) -> tuple[MatchAggregate, ...]:
+        binder = MatchAggregateBinder(self.source, self.schema, self.components, self.parameters, in_return=True)
+        return binder.bind(self.written, {test.attribute for test in tests})
 
 
 def _short_name(item: tree.Item, expression: Expression) -> str:

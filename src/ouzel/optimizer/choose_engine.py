@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ouzel.errors import OuzelError, did_you_mean
@@ -10,14 +11,54 @@ from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.partition_stream import partition_stream
 from ouzel.optimizer.plan import Plan, UnsuitableError
 
-Engines = Mapping[str, tuple[Callable[[BoundQuery], Any], str]]
-"""Engines by name, the preferred ones first: what makes a physical plan, and what the engine is good for."""
+
+@dataclass(frozen=True)
+class Engine:
+    """What makes a physical plan of a query, what the engine is good for, and the switches it has."""
+
+    make: Callable[..., Any]
+    purpose: str
+    switches: tuple[str, ...] = ()
+
+
+Engines = Mapping[str, Engine]
+"""Engines by name, the preferred ones first."""
 
 REFERENCE = "reference"
 
 
-def choose_engine(query: BoundQuery, engines: Engines, requested: str = "auto") -> Plan:
-    """Take the first engine that can run the query, or the one that was asked for."""
+def choose_engine(
+    query: BoundQuery, engines: Engines, requested: str = "auto", tuning: Mapping[str, str] | None = None
+) -> Plan:
+    """Take the first engine that can run the query, or the one that was asked for, with switches set."""
+    tuning = tuning or {}
+    _check(engines, requested, tuning)
+    attributes, partition_reason = partition_stream(query)
+    asked = "" if requested == "auto" else "it was asked for; "
+    passed_over: list[tuple[str, str]] = []
+    for name, engine in engines.items():
+        if requested in ("auto", name):
+            try:
+                physical = _made(engine, query, tuning)
+            except UnsuitableError as why:
+                passed_over.append((name, str(why)))
+            else:
+                reason = asked + engine.purpose
+                return Plan(query, name, reason, attributes, partition_reason, physical, tuple(passed_over))
+    if requested not in ("auto", REFERENCE):
+        name, why_not = passed_over[0]
+        raise OuzelError(f"the engine {requested} cannot run this query, not {name}: {why_not}")
+    reason = asked + "every query, slowly, straight from the language's definition"
+    return Plan(query, REFERENCE, reason, attributes, partition_reason, None, tuple(passed_over))
+
+
+def _made(engine: Engine, query: BoundQuery, tuning: Mapping[str, str]) -> Any:
+    if any(event_type.composite for component in query.components for event_type in component.types):
+        raise UnsuitableError("composite events last, and compiled kernels know moments only")
+    return engine.make(query, **{switch: tuning[switch] for switch in engine.switches if switch in tuning})
+
+
+def _check(engines: Engines, requested: str, tuning: Mapping[str, str]) -> None:
     names = ("auto", *engines, REFERENCE)
     if requested not in names:
         hint = did_you_mean(requested, names)
@@ -25,15 +66,7 @@ def choose_engine(query: BoundQuery, engines: Engines, requested: str = "auto") 
             f"unknown engine '{requested}': required one of {', '.join(names)}"
             + (f"\n  hint: {hint}" if hint else "")
         )
-    attributes, partition_reason = partition_stream(query)
-    reasons: list[str] = []
-    for name, (make, purpose) in engines.items():
-        if requested in ("auto", name):
-            try:
-                return Plan(query, name, purpose, attributes, partition_reason, make(query))
-            except UnsuitableError as why:
-                reasons.append(f"not {name}: {why}")
-    if requested not in ("auto", REFERENCE):
-        raise OuzelError(f"the engine {requested} cannot run this query, {reasons[0]}")
-    reason = "; ".join(reasons) or "it was asked for"
-    return Plan(query, REFERENCE, reason, attributes, partition_reason)
+    switches = [switch for engine in engines.values() for switch in engine.switches]
+    for switch in tuning:
+        if switch not in switches:
+            raise OuzelError(f"tuning: required some of {', '.join(switches)}; got '{switch}'")

@@ -14,7 +14,10 @@ class UnsuitableError(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """The choices made for one query, each with its reason; `physical` is what the engine made of it."""
+    """The choices made for one query, each with its reason.
+
+    `physical` is what the engine made of the query; `passed_over` are engines preferred to it, and why not those.
+    """
 
     query: BoundQuery
     engine: str
@@ -22,3 +25,4 @@ class Plan:
     partition_by: tuple[str, ...]
     partition_reason: str
     physical: Any = None
+    passed_over: tuple[tuple[str, str], ...] = ()

@@ -5,8 +5,8 @@ Attributes of one name share a column where their types agree; types that clash 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -66,6 +66,37 @@ class EventTable:
         places = np.empty(len(rows), np.int64)
         places[np.lexsort(keys)] = np.arange(len(rows))
         return places
+
+    def taken(self, rows: Integers) -> EventTable:
+        """Some of the events."""
+        arrays = {id(one): one[rows] for one in (self.starts, self.ends, self.start_times, self.end_times)}
+        starts, ends, start_times, end_times = (
+            arrays[id(one)] for one in (self.starts, self.ends, self.start_times, self.end_times)
+        )
+        table = self.table.take(pa.array(rows))
+        return EventTable(table, self.schema, self.types.taken(rows), starts, ends, start_times, end_times)
+
+    def none(self) -> EventTable:
+        """No events, of the same columns."""
+        return self.taken(np.zeros(0, np.int64))
+
+    def select(self, columns: Container[str]) -> EventTable:
+        """The events with only some of their columns."""
+        return replace(
+            self, table=self.table.select([name for name in self.table.column_names if name in columns])
+        )
+
+    def followed_by(self, others: EventTable) -> EventTable:
+        """These events and then others of the same columns."""
+        ends = np.concatenate([self.ends, others.ends])
+        times = ends if self.end_times is self.ends else np.concatenate([self.end_times, others.end_times])
+        table = pa.concat_tables([self.table, others.table])
+        types = self.types.followed_by(others.types)
+        if not self.has_intervals and not others.has_intervals:
+            return EventTable(table, self.schema, types, ends, ends, times, times)
+        starts = np.concatenate([self.starts, others.starts])
+        start_times = np.concatenate([self.start_times, others.start_times])
+        return EventTable(table, self.schema, types, starts, ends, start_times, times)
 
     def with_composites(
         self, type_name: str, table: pa.Table, intervals: Iterable[tuple[Any, Any, Any, Any]]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+Integers = np.ndarray[Any, np.dtype[np.int64]]
 Codes = np.ndarray[tuple[int], np.dtype[np.int32]]
 
 # Below so many events a second thread costs more than it saves.
@@ -69,6 +71,19 @@ class EventTypes:
         """The types with `count` events of one more type behind them."""
         more = np.full(count, len(self.names), np.int32)
         return EventTypes(None, (*self.names, name), np.concatenate([self.codes, more]))
+
+    def taken(self, rows: Integers) -> EventTypes:
+        """The types of some of the events."""
+        if self._known is None and "_all" not in self.__dict__ and self._column is not None:
+            return EventTypes(self._column.take(pa.array(rows)), (), None)
+        return EventTypes(None, self.names, self.codes[rows])
+
+    def followed_by(self, others: EventTypes) -> EventTypes:
+        """The types of these events and then of others."""
+        names = list(self.names)
+        names += [name for name in others.names if name not in names]
+        places = np.array([names.index(name) for name in others.names] or [0], np.int32)
+        return EventTypes(None, tuple(names), np.concatenate([self.codes, places[others.codes]]))
 
 
 def _places(column: pa.ChunkedArray, names: tuple[str, ...]) -> Codes:

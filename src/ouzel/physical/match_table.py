@@ -91,3 +91,20 @@ def counts_of(bound: dict[str, One | Many]) -> Integers:
         total = own if total is None else total + own
     assert total is not None
     return total
+
+
+def joined(tables: list[dict[str, One | Many]]) -> dict[str, One | Many]:
+    """Matches of several tables in one."""
+    return tables[0] if len(tables) == 1 else {name: _joined([one[name] for one in tables]) for name in tables[0]}
+
+
+def _joined(parts: list[One | Many]) -> One | Many:
+    rows = np.concatenate([one.rows for one in parts])
+    if isinstance(parts[0], One):
+        return One(rows)
+    many = [one for one in parts if isinstance(one, Many)]
+    ends = np.cumsum([0, *(one.offsets[-1] for one in many)])
+    offsets = [one.offsets[:-1] + end for one, end in zip(many, ends, strict=False)]
+    return Many(
+        np.concatenate([*offsets, ends[-1:]]).astype(np.int64), rows, np.concatenate([one.unbound for one in many])
+    )

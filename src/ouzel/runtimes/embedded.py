@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from ouzel.logical.columns import needed_columns
 from ouzel.logical.expressions import Expression
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan, UnsuitableError
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import MatchTable
+from ouzel.physical.match_totals import MatchTotals
+from ouzel.physical.matching import Counters, Found
 from ouzel.physical.reference import Event, Match, Stream, Values, find_matches
 from ouzel.physical.reference.evaluate import evaluate
 from ouzel.physical.reference.partitions import first_key, join
 from ouzel.physical.reference.table import match_table
+from ouzel.runtimes.aggregates import aggregate_table, totals_table
 from ouzel.runtimes.results import Compute, result_table
 
 Progress = Callable[[int, int], None]
@@ -24,36 +29,81 @@ Progress = Callable[[int, int], None]
 
 
 def run_program(
-    plans: Sequence[Plan], events: EventTable, progress: Progress | None = None
+    plans: Sequence[Plan],
+    events: EventTable,
+    limits: Limits,
+    progress: Progress | None = None,
+    counters: Counters | None = None,
+    threads: int = 1,
 ) -> dict[str, pa.Table]:
-    """Run queries in the order of their graph; the matches of one may be events of the next."""
-    results: dict[str, pa.Table] = {}
+    """Run queries in the order of their graph; the results by name."""
+    found = find_program(plans, events, limits, progress, counters, threads)
+    return {plan.query.name: table for plan, _matches, table in found}
+
+
+def find_program(
+    plans: Sequence[Plan],
+    events: EventTable,
+    limits: Limits,
+    progress: Progress | None = None,
+    counters: Counters | None = None,
+    threads: int = 1,
+) -> Iterator[tuple[Plan, MatchTable | None, pa.Table]]:
+    """Run queries in the order of their graph; the matches of one may be events of the next.
+
+    Totals over matches come without the matches, where an engine can do that.
+    """
+    primitive = events = events.select(needed_columns([plan.query for plan in plans]))
     steps = _Steps(progress, len(plans))
     for plan in plans:
         query = plan.query
-        matches, compute = _run_compiled(plan, events, steps) or _run_reference(plan, events, steps)
-        table = result_table(query, matches, events.table, compute)
-        results[query.name] = table
+        totals = _run_totals(plan, primitive, limits, steps) if query.aggregates else None
+        if totals is not None:
+            yield plan, None, totals_table(query, totals, primitive)
+            continue
+        compiled = _run_compiled(plan, primitive, limits, steps, counters or Counters(), threads)
+        found, compute = compiled or _run_reference(plan, events, steps)
+        matches = found.matches
+        if query.aggregates:
+            yield plan, matches, aggregate_table(query, matches, found.events)
+            continue
+        table = result_table(query, matches, found.events.table, compute)
         if query.into is not None:
             intervals = zip(matches.starts, matches.ends, matches.start_times, matches.end_times, strict=True)
             events = events.with_composites(query.into, table, intervals)
-    return results
+        yield plan, matches, table
 
 
-def _run_compiled(plan: Plan, events: EventTable, steps: _Steps) -> tuple[MatchTable, Compute] | None:
+def _run_totals(plan: Plan, events: EventTable, limits: Limits, steps: _Steps) -> MatchTotals | None:
+    """Totals over matches that need not be written out; None if the engine cannot do without."""
+    if plan.engine != "automaton":
+        return None
+    matching = plan.physical.begin(limits, once=True)
+    totals: MatchTotals | None = matching.totals(events)
+    if totals is not None:
+        steps.add(len(events), len(events))
+        steps.next_query()
+    return totals
+
+
+def _run_compiled(
+    plan: Plan, events: EventTable, limits: Limits, steps: _Steps, counters: Counters, threads: int
+) -> tuple[Found, Compute] | None:
     """Run a compiled engine; None if the plan has none, or if it cannot run over these events."""
     if plan.physical is None:
         return None
+    matching = plan.physical.begin(limits, once=True, threads=threads)
     try:
-        matches = plan.physical.run(events)
+        found = matching.push(events, None)
     except UnsuitableError:
         return None
+    counters.add(matching.counters)
     steps.add(len(events), len(events))
     steps.next_query()
-    return matches, compute_by_row(matches, events)
+    return found, compute_by_row(found.matches, found.events)
 
 
-def _run_reference(plan: Plan, events: EventTable, steps: _Steps) -> tuple[MatchTable, Compute]:
+def _run_reference(plan: Plan, events: EventTable, steps: _Steps) -> tuple[Found, Compute]:
     """Run the reference matcher, which computes RETURN match by match."""
     stream = _stream(plan.query, events)
     matches = _run(plan, stream, steps)
@@ -61,7 +111,7 @@ def _run_reference(plan: Plan, events: EventTable, steps: _Steps) -> tuple[Match
     def compute(expression: Expression) -> list[Any]:
         return [evaluate(expression, match.bindings, stream) for match in matches]
 
-    return match_table(plan.query, matches), compute
+    return Found(match_table(plan.query, matches), events), compute
 
 
 def _stream(query: BoundQuery, events: EventTable) -> Stream:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import pyarrow as pa
 
 from ouzel.errors import SchemaError, listed
-from ouzel.runtimes.quarantine import Problem, free_names
+from ouzel.runtimes.quarantine import Problem, bad_table, free_names
 from ouzel.runtimes.rows import rows_to_arrow
+
+# Arrow tables and rows do without Narwhals: it is imported when a table of another kind comes in.
+if TYPE_CHECKING:
+    import narwhals as nw
 
 Restore = Callable[[pa.Table], Any]
 
@@ -36,11 +39,8 @@ def to_arrow(events: Any) -> Incoming:
     if not isinstance(events, pa.Table):
         frame = _frame(events)
         if frame is not None:
-            backend = frame.implementation
             table, problems = _frame_to_arrow(frame)
-            return Incoming(
-                events, table, lambda result: nw.from_arrow(result, backend=backend).to_native(), problems
-            )
+            return Incoming(events, table, _restore(frame), problems)
         events = _stream_to_arrow(events)
     if isinstance(events, pa.Table):
         return Incoming(events, _without_views(events), lambda result: result)
@@ -72,6 +72,10 @@ def bad_rows(incoming: Incoming, texts: Mapping[int, str]) -> Any:
     row, problem = free_names(incoming.table.column_names)
     if is_rows(incoming.native):
         return [{**incoming.native[number], row: number, problem: text} for number, text in texts.items()]
+    if isinstance(incoming.native, pa.Table):
+        return bad_table(incoming.native, texts)
+    import narwhals as nw
+
     frame = nw.from_native(incoming.native, eager_only=True)
     backend = frame.implementation
     numbers = nw.new_series(row, list(texts), nw.Int64(), backend=backend)
@@ -80,6 +84,8 @@ def bad_rows(incoming: Incoming, texts: Mapping[int, str]) -> Any:
 
 
 def _frame(events: Any) -> nw.DataFrame[Any] | None:
+    import narwhals as nw
+
     try:
         return nw.from_native(events, eager_only=True)  # type: ignore[no-any-return]
     except TypeError:
@@ -88,6 +94,14 @@ def _frame(events: Any) -> nw.DataFrame[Any] | None:
         names = [str(name) for name in events.columns]
         repeated = {name for name in names if names.count(name) > 1}
         raise SchemaError(f"columns of one name: {listed(repeated)}\n  hint: rename them") from None
+
+
+def _restore(frame: nw.DataFrame[Any]) -> Restore:
+    """The way back to the kind of a table."""
+    import narwhals as nw
+
+    backend = frame.implementation
+    return lambda result: nw.from_arrow(result, backend=backend).to_native()
 
 
 def _stream_to_arrow(events: Any) -> Any:

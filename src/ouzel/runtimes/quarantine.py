@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from ouzel.errors import DataError, OuzelError
+from ouzel.physical.matching import Counters
 
 POLICIES = ("error", "quarantine")
 
@@ -38,6 +39,9 @@ class Report:
     events: int = 0
     matches: int = 0
     seconds: float = 0.0
+    late: int = 0
+    counters: Counters = field(default_factory=Counters)
+    """What engines did; `shed_runs` and `shed_matches` are what went beyond limits under `on_limit='shed'`."""
     problems: list[Problem] = field(default_factory=list)
     quarantined: Any = None
     """The events set aside, of the kind that came in, with their row and what is wrong with them."""
@@ -71,9 +75,8 @@ def described(problems: list[Problem]) -> dict[int, str]:
     return {row: "; ".join(texts[row]) for row in sorted(texts)}
 
 
-def bad_table(table: pa.Table, problems: list[Problem]) -> pa.Table:
+def bad_table(table: pa.Table, texts: Mapping[int, str]) -> pa.Table:
     """The malformed rows of a table, with their row numbers and what is wrong."""
-    texts = described(problems)
     row, problem = free_names(table.column_names)
     bad = table.take(pa.array(texts, pa.int64()))
     bad = bad.append_column(row, pa.array(texts, pa.int64()))

@@ -97,8 +97,11 @@ class _Builder:
         arrays = [_combined(self._gather(field.name, rows)) for field in fields.values()]
         return pa.StructArray.from_arrays(arrays, names=list(fields), mask=pa.array(rows < 0))
 
-    def _gather(self, column: str, rows: Integers) -> pa.ChunkedArray:
-        return self.table.column(column).take(pa.array(rows, mask=rows < 0))
+    def _gather(self, column: str, rows: Integers) -> pa.Array | pa.ChunkedArray:
+        absent = rows < 0
+        places = pa.array(rows, mask=absent) if np.any(absent) else pa.array(rows)
+        values = self.table.column(column)
+        return (values.chunk(0) if values.num_chunks == 1 else values).take(places)
 
 
 def _lists(bound: Many, values: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -1,57 +1,214 @@
-"""Paths of the match store become columns of row numbers."""
+"""Paths of the match store become columns of row numbers: the decompressor of SASE+ 4.2.
+
+Going back from a match's last node, every union is a fork in the road; a branch whose latest start lies outside
+the window of the last event is expired and left out.  The matches of one end share the walk along what they share.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
+from ouzel.kernels.arrays import longer, taller
+from ouzel.kernels.jit import Kernel
 from ouzel.physical.automaton.shape import Shape
-from ouzel.physical.compiled.prepare import kernel_of
+from ouzel.physical.automaton.store import UNION, Store
+from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import Integers
+from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, One
 
-_COUNT = """
+
+@dataclass(frozen=True)
+class Expanded:
+    """Matches written out: what each variable is bound to, and which of the nodes given each ends with."""
+
+    bound: dict[str, One | Many]
+    of: Integers
+    shed: int
+
+
+def expand_source(shape: Shape) -> str:
+    """Write the kernel: a walk by stretches of nodes, with a stack of the branches still to be taken.
+
+    It is run twice, to count and then to fill: `totals` are the numbers of matches and of events in each closure.
+    Where the stack is short of room it returns the match at which to go on.
+    """
+    arrays, singles = _split(shape)
+    outputs = [f"v{s}, o{s}" for s in arrays] + [f"v{s}" for s in singles]
+    counts = "\n".join(f"    n{s} = totals[{s + 1}]" for s in arrays)
+    saved = "\n".join(f"        totals[{s + 1}] = n{s}" for s in arrays)
+    written = [_array_source(s) if s in arrays else _single_source(s) for s in range(len(shape.states))]
+    return f"""
 @jit
-def kernel(found, component, before, states):
-    counts = np.zeros((states, len(found)), np.int64)
-    for k in range(len(found)):
-        q = found[k]
-        while q >= 0:
-            counts[component[q], k] += 1
-            q = before[q]
-    return counts
+def kernel(
+    fill, f, totals, begins, lengths, branches, most_matches, most_size, shed_matches,
+    found, event, component, before, lesser, stretch, clocks, limit, of, {", ".join(outputs)}
+):
+    matches = totals[0]
+    shed = totals[-1]
+{counts}
+    while f < len(found):
+        totals[0] = matches
+        totals[-1] = shed
+{saved}
+        last = found[f, 1]
+        kind = found[f, 2]
+        end = clocks[last if last >= 0 else event[found[f, 0]]]
+        branches[0, 0] = found[f, 0]
+        branches[0, 1] = 0
+        branches[0, 2] = 1 if last >= 0 else 0
+        waiting = 1
+        while waiting > 0:
+            waiting -= 1
+            q = branches[waiting, 0]
+            k = branches[waiting, 1]
+            size = branches[waiting, 2]
+            while q >= 0:
+                if component[q] == {UNION}:
+                    if end - clocks[lesser[q]] >= limit:
+                        q = before[q]
+                        continue
+                    # what started earlier first: this is nearly the order of results
+                    if waiting == len(branches):
+                        return f, {int(Needs.ROOM)}
+                    branches[waiting, 0] = before[q]
+                    branches[waiting, 1] = k
+                    branches[waiting, 2] = size
+                    waiting += 1
+                    q = event[q]
+                    continue
+                if k == len(begins):
+                    return f, {int(Needs.ROOM)}
+                lengths[k] = stretch[q]
+                begins[k] = q - lengths[k] + 1
+                size += lengths[k]
+                q = before[begins[k]]
+                k += 1
+            if size > most_size or matches >= most_matches:
+                if not shed_matches:
+                    return f, {int(Needs.SIZE)} if size > most_size else {int(Needs.MATCHES)}
+                shed += 1
+                if matches >= most_matches:
+                    waiting = 0
+                continue
+            k -= 1
+{chr(10).join(written)}
+            if fill:
+                of[matches] = f
+            matches += 1
+        f += 1
+    totals[0] = matches
+    totals[-1] = shed
+{saved.replace("        totals", "    totals")}
+    return f, {int(Needs.NOTHING)}
 """
 
-_FILL = """
-@jit
-def kernel(found, event, component, before, state, offsets):
-    events = np.empty(offsets[-1], np.int64)
-    for k in range(len(found)):
-        q = found[k]
-        at = offsets[k + 1]
-        while q >= 0:
-            if component[q] == state:
-                at -= 1
-                events[at] = event[q]
-            q = before[q]
-    return events
-"""
+
+class Needs(IntEnum):
+    """Why the kernel returned."""
+
+    NOTHING = 0
+    ROOM = 1
+    SIZE = 2
+    MATCHES = 3
 
 
-def expand(shape: Shape, found: Any, event: Any, component: Any, before: Any) -> dict[str, One | Many]:
+def _split(shape: Shape) -> tuple[list[int], list[int]]:
+    """The states that bind several events, and those that bind one."""
+    numbered = list(enumerate(shape.states))
+    return [n for n, one in numbered if one.is_array], [n for n, one in numbered if not one.is_array]
+
+
+def _array_source(state: int) -> str:
+    """Copy the stretches of a closure, and the match's last event if it belongs there."""
+    return f"""            while k >= 0 and component[begins[k]] == {state}:
+                if fill:
+                    begin = begins[k]
+                    for j in range(lengths[k]):
+                        v{state}[n{state} + j] = event[begin + j]
+                n{state} += lengths[k]
+                k -= 1
+            if last >= 0 and kind == {state}:
+                if fill:
+                    v{state}[n{state}] = last
+                n{state} += 1
+            if fill:
+                o{state}[matches + 1] = n{state}"""
+
+
+def _single_source(state: int) -> str:
+    return f"""            if k >= 0 and component[begins[k]] == {state}:
+                if fill:
+                    v{state}[matches] = event[begins[k]]
+                k -= 1
+            elif fill:
+                v{state}[matches] = last if last >= 0 and kind == {state} else -1"""
+
+
+def expand(
+    shape: Shape, source: str, found: Any, store: Store, clocks: Integers, limit: int, limits: Limits
+) -> Expanded:
     """What each variable is bound to in each match, as numbers of prepared events (-1: none)."""
-    counts = kernel_of(_COUNT, len(event))(found, component, before, len(shape.states))
-    bound: dict[str, One | Many] = {}
-    for state, one in enumerate(shape.states):
-        offsets: Integers = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[state])])
-        events = kernel_of(_FILL, len(event))(found, event, component, before, state, offsets)
-        if one.is_array:
-            # a closure that must not be empty is so only in an alternative that was not chosen
-            bound[one.variable] = Many(offsets, events, (counts[state] == 0) & (one.least > 0))
-        else:
-            present = counts[state] > 0
-            rows = np.full(len(found), -1, np.int64)
-            rows[present] = events
-            bound[one.variable] = One(rows)
-    return bound
+    arrays, singles = _split(shape)
+    kernel = kernel_of(source, store.nodes)
+    nodes = (found, *store.arrays, clocks, limit)
+    work = _Work()
+    totals = np.zeros(len(shape.states) + 2, np.int64)
+    outputs = _outputs(totals, arrays, singles)
+    work.walk(kernel, totals, limits, nodes, outputs, fill=False)
+    outputs = _outputs(totals, arrays, singles)
+    shed = int(totals[-1])
+    work.walk(kernel, np.zeros_like(totals), limits, nodes, outputs, fill=True)
+    of, *columns = outputs
+    bound: dict[int, One | Many] = {}
+    for place, state in enumerate(arrays):
+        rows, offsets = columns[2 * place], columns[2 * place + 1]
+        # a closure that must not be empty is so only in an alternative that was not chosen
+        bound[state] = Many(offsets, rows, (offsets[1:] == offsets[:-1]) & (shape.states[state].least > 0))
+    for place, state in enumerate(singles):
+        bound[state] = One(columns[2 * len(arrays) + place])
+    return Expanded({one.variable: bound[state] for state, one in enumerate(shape.states)}, of, shed)
+
+
+def _outputs(totals: Any, arrays: list[int], singles: list[int]) -> list[Any]:
+    """Arrays for so many matches: the node each ends with, and what the states bind."""
+    outputs: list[Any] = [np.empty(totals[0], np.int64)]
+    for state in arrays:
+        outputs += [np.empty(totals[state + 1], np.int64), np.zeros(totals[0] + 1, np.int64)]
+    return outputs + [np.empty(totals[0], np.int64) for _ in singles]
+
+
+class _Work:
+    """The stack of a walk, made longer when it asks for room."""
+
+    def __init__(self) -> None:
+        self.begins, self.lengths = np.empty(256, np.int64), np.empty(256, np.int64)
+        self.branches: Any = np.empty((64, 3), np.int64)
+
+    def walk(
+        self,
+        kernel: Kernel,
+        totals: Any,
+        limits: Limits,
+        nodes: tuple[Any, ...],
+        outputs: list[Any],
+        *,
+        fill: bool,
+    ) -> None:
+        at, needs = 0, Needs.ROOM
+        most = limits.max_matches, limits.max_match_size, limits.sheds
+        while True:
+            at, needs = kernel(fill, at, totals, self.begins, self.lengths, self.branches, *most, *nodes, *outputs)
+            match needs:
+                case Needs.NOTHING:
+                    return
+                case Needs.SIZE:
+                    raise limits.exceeded("max_match_size")
+                case Needs.MATCHES:
+                    raise limits.exceeded("max_matches")
+            self.begins, self.lengths = longer(self.begins), longer(self.lengths)
+            self.branches = taller(self.branches)

@@ -10,11 +10,13 @@ import numpy as np
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Length, Moment, references
 from ouzel.logical.pattern import Component
+from ouzel.logical.values import ValueType
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.automaton.shape import Shape
 from ouzel.physical.compiled.emit import Emitter, Value
-from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.compiled.prepare import Prepared, kernel_of
+from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.operands import Derived, Operands
+from ouzel.physical.compiled.prepare import Prepared
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, One, ends_of
 
@@ -25,6 +27,12 @@ class _MatchRows:
 
     negative: str
     used: list[tuple[str, bool]]
+
+    def cell(
+        self, node: Attribute | Moment, column: str | Derived, value_type: ValueType, emitter: Emitter
+    ) -> Value:
+        """The value in a column of the event that a reference means."""
+        return emitter.cell(column, value_type, self.row(node))
 
     def row(self, node: Attribute | Moment) -> str:
         """The index of the event that a reference means."""
@@ -97,8 +105,13 @@ def kernel(keep, u, v, first, last, parts, refuters, starts, moments, clocks, li
     return keep
 """
 
+    @property
+    def at_end(self) -> bool:
+        """Whether it is at the end of the pattern, so that a match stands only when its window has passed."""
+        return self.after < 0
+
     def keep(self, bound: dict[str, One | Many], prepared: Prepared, events: EventTable, limit: int) -> Any:
-        """Which matches this component leaves standing."""
+        """Which matches this component leaves standing; `prepared` are all events that may refute them."""
         first, last = ends_of([one.variable for one in self.shape.states], bound)
         applies = self._applies(bound)
         chosen = np.flatnonzero(applies)
@@ -110,7 +123,8 @@ def kernel(keep, u, v, first, last, parts, refuters, starts, moments, clocks, li
         v = ends_of([names[self.after]], bound)[0] if self.after >= 0 else last
         rows = [ends_of([variable], bound)[1 if late else 0] for variable, late in self.used]
         refuters = np.flatnonzero(prepared.masks & (1 << self.component.position))
-        starts = np.searchsorted(prepared.parts[refuters], np.arange(prepared.part_count + 1))
+        refuters = refuters[np.lexsort((prepared.moments[refuters], prepared.parts[refuters]))]
+        starts = np.searchsorted(prepared.parts[refuters], np.arange(prepared.parts.max() + 2))
         kept = kernel_of(self.source, len(prepared.rows))(
             np.ones(len(chosen), np.bool_),
             *(one[chosen] for one in (u, v, first, last)),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.match_table import Many, One
+from ouzel.physical.match_table import Many, One, chosen
 
 
 def in_order(
@@ -16,26 +17,64 @@ def in_order(
     same = (starts[order][1:] == starts[order][:-1]) & (ends[order][1:] == ends[order][:-1])
     if not np.any(same):
         return order
-    # few matches start and end together: these are compared event by event
-    used = np.unique(np.concatenate([one.rows[one.rows >= 0] for one in bound.values()]))
+    # those that start and end together are compared event by event
+    grouped = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    groups = np.cumsum(np.insert(~same, 0, True))[grouped]
+    matches = order[grouped]
+    among = {variable: chosen(one, matches) for variable, one in bound.items()}
+    sizes = np.stack([_sizes(one) for one in among.values()], axis=1)
+    used = np.unique(np.concatenate([one.rows[one.rows >= 0] for one in among.values()]))
     places = np.full(len(rows) + 1, -1, np.int64)
     places[used] = events.places(rows[used])
-    edges = np.flatnonzero(np.concatenate([[True], ~same, [True]]))
-    for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        if end - begin > 1:
-            group = order[begin:end].tolist()
-            keys = {match: _key(bound, match, places) for match in group}
-            order[begin:end] = sorted(group, key=keys.__getitem__)
+    flat, begins = _flat(among, sizes, places)
+    edges = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1], [True]]))
+    sorted_places = np.arange(len(matches))
+    kernel_of(_SORT, len(flat))(sorted_places, np.empty_like(sorted_places), edges, flat, begins, sizes)
+    order[grouped] = matches[sorted_places]
     return order
 
 
-def _key(bound: dict[str, One | Many], match: int, places: Integers) -> tuple[list[int], list[list[int]]]:
-    chains: list[list[int]] = []
-    for one in bound.values():
-        if isinstance(one, One):
-            events = one.rows[match : match + 1]
-            events = events[events >= 0]
-        else:
-            events = one.rows[one.offsets[match] : one.offsets[match + 1]]
-        chains.append(places[events].tolist())
-    return sorted(place for chain in chains for place in chain), chains
+def _sizes(one: One | Many) -> Integers:
+    return (one.rows >= 0).astype(np.int64) if isinstance(one, One) else np.diff(one.offsets)
+
+
+def _flat(among: dict[str, One | Many], sizes: Integers, places: Integers) -> tuple[Integers, Integers]:
+    """The places of each match's events in a row: components bind in order, so the places rise."""
+    begins: Integers = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes.sum(axis=1))])
+    flat = np.empty(begins[-1], np.int64)
+    at = begins[:-1].copy()
+    for number, one in enumerate(among.values()):
+        own = sizes[:, number]
+        within = np.arange(own.sum()) - np.repeat(np.cumsum(own) - own, own)
+        flat[np.repeat(at, own) + within] = places[one.rows[one.rows >= 0]]
+        at += own
+    return flat, begins
+
+
+# Merge sort of the matches of each group, as comparing two of them takes a loop.
+_SORT = """
+@jit
+def kernel(order, spare, edges, flat, begins, sizes):
+    for e in range(len(edges) - 1):
+        width = 1
+        low = edges[e]
+        high = edges[e + 1]
+        while width < high - low:
+            start = low
+            while start < high:
+                middle = min(start + width, high)
+                end = min(start + 2 * width, high)
+                i = start
+                j = middle
+                for k in range(start, end):
+                    if i < middle and (j >= end or not comes_before(order[j], order[i], flat, begins, sizes)):
+                        spare[k] = order[i]
+                        i += 1
+                    else:
+                        spare[k] = order[j]
+                        j += 1
+                start = end
+            for k in range(low, high):
+                order[k] = spare[k]
+            width *= 2
+"""

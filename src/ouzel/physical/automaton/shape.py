@@ -18,7 +18,8 @@ from ouzel.logical.pattern import (
 )
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
-from ouzel.physical.compiled.prepare import Filters, key_column
+from ouzel.physical.compiled.partitions import key_column
+from ouzel.physical.compiled.prepare import Filters
 from ouzel.physical.reference.steps import Crossing, Steps, build_steps
 
 
@@ -31,6 +32,7 @@ class Shape:
     conjuncts: tuple[Conjunct, ...]
     strategy: Strategy
     optional: frozenset[str]
+    keyed: bool = False  # the runs of all partitions go through the whole stream, as strict contiguity minds it
 
     def number(self, component: Component) -> int:
         """The number of a component's state."""
@@ -67,8 +69,6 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
     """The shape of a query and the conditions on single events, or an UnsuitableError."""
     if has_conjunction_or_group(query.pattern):
         raise UnsuitableError("an automaton takes events in sequence, not & or grouping closures")
-    if query.strategy is Strategy.STRICT_CONTIGUITY and query.equivalences:
-        raise UnsuitableError("strict contiguity minds the events of other partitions")
     if len(query.components) > 60:
         raise UnsuitableError("an automaton takes at most 60 components")
     for test in query.equivalences:
@@ -87,7 +87,9 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
     several = tuple(c for c in query.conjuncts if id(c) not in alone and c.place is not Place.ALWAYS)
     states = tuple(one for one in query.components if not one.negative)
     optional = chosen | {one.variable for one in states if one.least == 0}
-    return Shape(states, build_steps(query.pattern), several, query.strategy, frozenset(optional)), Filters(single)
+    keyed = query.strategy is Strategy.STRICT_CONTIGUITY and bool(query.equivalences)
+    steps = build_steps(query.pattern)
+    return Shape(states, steps, several, query.strategy, frozenset(optional), keyed), Filters(single)
 
 
 def _in_choice(pattern: Pattern) -> set[str]:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.logical.expressions import Expression, references
-from ouzel.logical.values import Kind
+from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression, Length, Moment, references
+from ouzel.logical.values import Kind, ValueType
 from ouzel.optimizer.plan import UnsuitableError
-from ouzel.physical.compiled.emit import ByVariable, Emitter
-from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.compiled.prepare import kernel_of
+from ouzel.physical.compiled.emit import Emitter, Value, plain
+from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.operands import Derived, Operands
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.reference.evaluate import Bindings, evaluate
@@ -35,36 +35,106 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
     if expression.type.kind is Kind.STRING:
         raise UnsuitableError("texts are numbers in a kernel")
     variables = sorted({node.variable for node in references(expression)})
-    bound = [matches.bound[variable] for variable in variables]
-    if not variables or not all(isinstance(one, One) and np.all(one.rows >= 0) for one in bound):
-        raise UnsuitableError("some variables are bound to no event or to several")
+    if not variables or not len(matches):
+        raise UnsuitableError("there is nothing to go through")
+    bound = {variable: matches.bound[variable] for variable in variables}
+    used = np.unique(np.concatenate([one.rows for one in bound.values()]))
+    used = used[used >= 0]
+    if not len(used):
+        raise UnsuitableError("no variable is bound to an event")
     operands = Operands()
     emitter = Emitter(operands, depth=2)
-    value = emitter.value(expression, ByVariable({name: f"r{k}[i]" for k, name in enumerate(variables)}))
-    rows = ", ".join(f"r{k}" for k in range(len(variables)))
+    value = emitter.value(expression, _MatchRows(bound))
     kind = {Kind.FLOAT: "float64", Kind.BOOLEAN: "bool_"}.get(value.kind, "int64")
+    parameters = ", ".join(f"rows{k}, offsets{k}, unbound{k}" for k in range(len(variables)))
     source = "\n".join(
         [
             "@jit",
-            f"def kernel(count, {rows}, {operands.parameters}):",
-            f"    values = np.empty(count, np.{kind})",
-            "    nulls = np.zeros(count, np.bool_)",
-            "    for i in range(count):",
+            f"def kernel(values, nulls, {parameters}, {operands.parameters}):",
+            "    for i in range(len(values)):",
             *emitter.lines,
             f"        values[i] = {value.text}",
             f"        nulls[i] = {value.null or 'False'}",
-            "    return values, nulls",
             "",
         ]
     )
-    # only the rows that occur are fetched; the kernel works on places among them
-    used, places = np.unique(
-        np.concatenate([one.rows for one in bound if isinstance(one, One)]), return_inverse=True
-    )
-    split = np.split(places.astype(np.int64), len(variables))
-    arguments = operands.arguments(events.table, used, events.end_times[used])
-    values, nulls = kernel_of(source, len(matches))(len(matches), *split, *arguments)
+    arguments: list[Any] = []
+    for one in bound.values():
+        # only the rows that occur are fetched; the kernel works on places among them
+        places = np.where(one.rows < 0, -1, np.searchsorted(used, one.rows))
+        arguments += [places, *((one.offsets, one.unbound) if isinstance(one, Many) else (places, one.rows < 0))]
+    arguments += operands.arguments(events.table, used, events.end_times[used])
+    values, nulls = np.empty(len(matches), kind), np.zeros(len(matches), np.bool_)
+    kernel_of(source, max(len(matches), *(len(one.rows) for one in bound.values())))(values, nulls, *arguments)
     return np.ma.masked_array(values, nulls) if np.any(nulls) else values
+
+
+class _MatchRows:
+    """Where an expression finds values: in the events that variables are bound to in match i."""
+
+    def __init__(self, bound: dict[str, One | Many]) -> None:
+        self.bound = bound
+        self.places = {variable: place for place, variable in enumerate(bound)}
+
+    def cell(
+        self, node: Attribute | Moment, column: str | Derived, value_type: ValueType, emitter: Emitter
+    ) -> Value:
+        """The value of the variable's event, or of the first or last of a closure; null where there is none."""
+        k = self.places[node.variable]
+        text = f"rows{k}[i]"
+        if isinstance(self.bound[node.variable], Many):
+            at = f"offsets{k}[i + 1] - 1" if node.element is Element.LAST else f"offsets{k}[i]"
+            text = f"rows{k}[{at}] if offsets{k}[i] < offsets{k}[i + 1] else -1"
+        row = emitter.assigned(text, None, Kind.INTEGER).text
+        found = emitter.cell(column, value_type, f"max({row}, 0)")
+        absent = f"{row} < 0" + (f" or {found.null}" if found.null else "")
+        return Value(found.text, emitter.assigned(absent, None, Kind.BOOLEAN).text, found.kind)
+
+    def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:
+        """An aggregate over the events of a closure; of none it is null, but for count."""
+        k = self.places[node.variable]
+        if not isinstance(self.bound[node.variable], Many):
+            raise UnsuitableError("it aggregates what is not a closure")
+        length = f"offsets{k}[i + 1] - offsets{k}[i]"
+        if isinstance(node, Length):
+            return emitter.assigned(length, None, Kind.INTEGER)
+        if node.column is None:
+            return emitter.assigned(length, f"unbound{k}[i]", Kind.INTEGER)
+        assert node.input_type is not None
+        kind = node.input_type.kind
+        if node.function != "count" and kind in (Kind.STRING, Kind.BOOLEAN, Kind.OTHER):
+            raise UnsuitableError(f"{node.function} of {node.input_type}")
+        place = emitter.operands.column(node.column, node.input_type)
+        if node.function in ("first", "last"):
+            at = f"offsets{k}[i + 1] - 1" if node.function == "last" else f"offsets{k}[i]"
+            row = emitter.assigned(f"rows{k}[{at}] if {length} > 0 else -1", None, Kind.INTEGER).text
+            null = emitter.assigned(f"{row} < 0 or n{place}[max({row}, 0)]", None, Kind.BOOLEAN).text
+            return emitter.assigned(f"c{place}[max({row}, 0)]", null, plain(kind))
+        return self._running(node.function, k, place, emitter, real=kind is Kind.FLOAT)
+
+    def _running(self, function: str, k: int, place: int, emitter: Emitter, *, real: bool) -> Value:
+        count, total, carry, value = (emitter.fresh() for _ in range(4))
+        for line in (f"{count} = 0", f"{total} = {'0.0' if real else '0'}", f"{carry} = 0"):
+            emitter.line(line)
+        emitter.line(f"for j in range(offsets{k}[i], offsets{k}[i + 1]):")
+        emitter.line(f"    if not n{place}[rows{k}[j]]:")
+        emitter.line(f"        {value} = c{place}[rows{k}[j]]")
+        if function in ("min", "max"):
+            sign = "<" if function == "min" else ">"
+            emitter.line(f"        if {count} == 0 or {value} {sign} {total}:")
+            emitter.line(f"            {total} = {value}")
+        elif function != "count":
+            added = f"{total} = {total} + {value} if {count} > 0 else {value}"
+            emitter.line(f"        {added if real else f'{total}, {carry} = carried({total}, {value}, {carry})'}")
+        emitter.line(f"        {count} += 1")
+        if function == "count":
+            return Value(count, f"unbound{k}[i]", Kind.INTEGER)
+        empty = emitter.assigned(f"{count} == 0", None, Kind.BOOLEAN).text
+        if function == "avg":
+            whole = total if real else f"(float({total}) + 18446744073709551616.0 * {carry})"
+            return emitter.assigned(f"{whole} / max({count}, 1)", empty, Kind.FLOAT)
+        beyond = emitter.assigned(f"{empty} or {carry} != 0", None, Kind.BOOLEAN).text
+        return Value(total, beyond if function == "sum" else empty, Kind.FLOAT if real else Kind.INTEGER)
 
 
 def _one_by_one(expression: Expression, matches: MatchTable, events: EventTable) -> list[Any]:

@@ -21,7 +21,7 @@ from ouzel.logical.expressions import (
     references,
 )
 from ouzel.logical.functions import TO_FLOAT
-from ouzel.logical.values import Kind
+from ouzel.logical.values import Kind, ValueType
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.operands import TIME, Derived, Operands, only_text
 from ouzel.physical.reference.evaluate import evaluate
@@ -41,10 +41,12 @@ class Value:
 
 
 class Rows(Protocol):
-    """Where a reference finds its event, and what a closure's aggregates are called."""
+    """Where a reference finds its value, and what a closure's aggregates are called."""
 
-    def row(self, node: Attribute | Moment) -> str:
-        """The index of the event that a reference means."""
+    def cell(
+        self, node: Attribute | Moment, column: str | Derived, value_type: ValueType, emitter: Emitter
+    ) -> Value:
+        """The value in a column of the event that a reference means."""
 
     def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:
         """The value of an aggregate, as the kernel keeps it."""
@@ -56,9 +58,11 @@ class ByVariable:
 
     rows: Mapping[str, str]
 
-    def row(self, node: Attribute | Moment) -> str:
-        """The index of the variable's event."""
-        return self.rows[node.variable]
+    def cell(
+        self, node: Attribute | Moment, column: str | Derived, value_type: ValueType, emitter: Emitter
+    ) -> Value:
+        """The value of the variable's event."""
+        return emitter.cell(column, value_type, self.rows[node.variable])
 
     def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:  # noqa: ARG002
         """There are no closures here."""
@@ -108,15 +112,21 @@ class Emitter:
             case Attribute():
                 return self._attribute(expression, rows)
             case Moment():
-                place = self.operands.column(TIME, expression.type)
-                return self.assigned(f"c{place}[{rows.row(expression)}]", None, Kind.INTEGER)
+                return rows.cell(expression, TIME, expression.type, self)
             case Aggregate() | Length():
                 return rows.aggregate(expression, self)
             case Apply():
                 return self._apply(expression, rows)
         raise UnsuitableError("it refers to whole events")
 
+    def cell(self, column: str | Derived, value_type: ValueType, row: str) -> Value:
+        """The value in a column of the event at an index; times are never null."""
+        place = self.operands.column(column, value_type)
+        null = None if column == TIME else self.assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
+        return self.assigned(f"c{place}[{row}]", null, plain(value_type.kind))
+
     def assigned(self, text: str, null: str | None, kind: Kind) -> Value:
+        """Give a value a name."""
         name = self.fresh()
         self.line(f"{name} = {text}")
         return Value(name, null, kind)
@@ -128,17 +138,14 @@ class Emitter:
             return Value(str(expression.value), None, Kind.BOOLEAN)
         if not isinstance(expression.value, int | float | str):
             raise UnsuitableError(f"a constant of type {expression.type}")
-        return Value(self.operands.constant(expression.value), None, _plain(expression.type.kind))
+        return Value(self.operands.constant(expression.value), None, plain(expression.type.kind))
 
     def _attribute(self, expression: Attribute, rows: Rows) -> Value:
         if expression.missing_in:
             raise UnsuitableError(f"'{expression.name}' is missing in some types of '{expression.variable}'")
         if expression.type.kind in (Kind.OTHER, Kind.NULL):
             raise UnsuitableError(f"'{expression.name}' is {expression.type}")
-        place = self.operands.column(expression.column, expression.type)
-        row = rows.row(expression)
-        null = self.assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
-        return self.assigned(f"c{place}[{row}]", null, _plain(expression.type.kind))
+        return rows.cell(expression, expression.column, expression.type, self)
 
     def _apply(self, expression: Apply, rows: Rows) -> Value:
         name = expression.function.name
@@ -167,10 +174,7 @@ class Emitter:
             return evaluate(_substituted(expression, text), {}, None)  # type: ignore[arg-type]
 
         derived = Derived(attribute.column, expression.type, compute, expression)
-        place = self.operands.column(derived, expression.type)
-        row = rows.row(attribute)
-        null = self.assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
-        return self.assigned(f"c{place}[{row}]", null, _plain(expression.type.kind))
+        return rows.cell(attribute, derived, expression.type, self)
 
     # ---- operators ---------------------------------------------------------------------------------------
 
@@ -285,7 +289,7 @@ _EMIT: dict[str, Callable[[Emitter, str, list[Value]], Value]] = {
 }
 
 
-def _plain(kind: Kind) -> Kind:
+def plain(kind: Kind) -> Kind:
     """To a kernel, times and texts are integers."""
     return kind if kind in (Kind.FLOAT, Kind.BOOLEAN) else Kind.INTEGER
 

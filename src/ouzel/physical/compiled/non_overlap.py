@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ouzel.physical.compiled.prepare import kernel_of
+from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import Integers
+
+# The end of the last match kept in a partition that has none.
+NONE_KEPT = -(2**63)
 
 _KEEP = """
 @jit
-def kernel(order, parts, part_count, starts, ends):
+def kernel(order, parts, until, starts, ends):
     keep = np.zeros(len(order), np.bool_)
-    until = np.zeros(part_count, np.int64)
-    any_kept = np.zeros(part_count, np.bool_)
     for k in order:
         p = parts[k]
-        if not any_kept[p] or until[p] < starts[k]:
+        if until[p] < starts[k]:
             keep[k] = True
-            any_kept[p] = True
             until[p] = ends[k]
     return keep
 """
 
 
-def keep_apart(parts: Integers, part_count: int, starts: Integers, ends: Integers, counts: Integers) -> Integers:
+def keep_apart(parts: Integers, until: Any, starts: Integers, ends: Integers, counts: Integers) -> Integers:
     """Which matches, given in the order of results, do not overlap with the one kept before in their partition.
 
     They are tried by end; of those that end together, the one that starts last, then the one with fewest events.
+    `until` is where the last match kept in each partition ends, which is changed.
     """
     order = np.lexsort((np.arange(len(parts)), counts, -starts, ends))
-    keep = kernel_of(_KEEP, len(parts))(order, parts, part_count, starts, ends)
-    return np.flatnonzero(keep)
+    return np.flatnonzero(kernel_of(_KEEP, len(parts))(order, parts, until, starts, ends))

@@ -70,48 +70,23 @@ class Operands:
         columns = "".join(f", c{k}, n{k}" for k in range(len(self.columns)))
         return "ints, floats" + columns
 
-    def arguments(self, table: pa.Table, rows: Integers, times: Integers) -> list[Array]:
-        """The arrays for those parameters, for some rows of the event table."""
+    def arguments(
+        self, table: pa.Table, rows: Integers, times: Integers, texts: dict[str, int] | None = None
+    ) -> list[Array]:
+        """The arrays for those parameters, for some rows of the event table.
+
+        `texts` are the numbers of texts so far, kept by who needs the same numbers again; they begin with ours.
+        """
+        texts = dict(self.texts) if texts is None else texts
         arrays: list[Array] = []
         for column, value_type in self.columns:
             if column == TIME:
                 arrays += [times, np.zeros(len(times), np.bool_)]
             elif isinstance(column, Derived):
-                arrays += self._derived(table.column(column.column).take(pa.array(rows)), column)
+                arrays += _derived(table.column(column.column).take(pa.array(rows)), column, texts)
             else:
-                arrays += self._column(table.column(column).take(pa.array(rows)), value_type)
+                arrays += _column(table.column(column).take(pa.array(rows)), value_type, texts)
         return [np.array(self.integers, np.int64), np.array(self.floats, np.float64), *arrays]
-
-    def _column(self, column: pa.ChunkedArray, value_type: ValueType) -> list[Array]:
-        if value_type.kind is Kind.STRING:
-            codes, texts = _texts(column)
-            numbers = np.array([self.text(text) for text in texts], np.int64)
-            return [np.append(numbers, 0)[codes], codes < 0]
-        nulls = column.is_null().to_numpy()
-        kind = _NUMPY[value_type.kind]
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if pa.types.is_decimal(column.type):
-            column = column.cast(pa.float64())
-        if pa.types.is_date64(column.type):
-            column = column.cast(pa.date32())
-        if pa.types.is_date32(column.type):
-            column = column.cast(pa.int32())
-        if pa.types.is_temporal(column.type):
-            column = column.cast(pa.int64())
-        if column.null_count:
-            column = column.fill_null(pa.scalar(0, pa.int8()).cast(column.type))
-        return [column.to_numpy().astype(kind, copy=False), nulls.astype(np.bool_, copy=False)]
-
-    def _derived(self, column: pa.ChunkedArray, derived: Derived) -> list[Array]:
-        codes, texts = _texts(column)
-        values = [derived.compute(text) for text in (*texts, None)]
-        nulls = np.array([value is None for value in values], np.bool_)
-        if derived.type.kind is Kind.STRING:
-            values = [0 if value is None else self.text(value) for value in values]
-        kind = _NUMPY[derived.type.kind]
-        filled = np.array([0 if value is None else value for value in values], kind)
-        return [filled[codes], nulls[codes]]
 
 
 _NUMPY: dict[Kind, Any] = {
@@ -122,6 +97,39 @@ _NUMPY: dict[Kind, Any] = {
     Kind.TIMESTAMP: np.int64,
     Kind.DURATION: np.int64,
 }
+
+
+def _column(column: pa.ChunkedArray, value_type: ValueType, texts: dict[str, int]) -> list[Array]:
+    if value_type.kind is Kind.STRING:
+        codes, found = _texts(column)
+        numbers = np.array([texts.setdefault(text, len(texts)) for text in found], np.int64)
+        return [np.append(numbers, 0)[codes], codes < 0]
+    nulls = column.is_null().to_numpy()
+    kind = _NUMPY[value_type.kind]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    if pa.types.is_date64(column.type):
+        column = column.cast(pa.date32())
+    if pa.types.is_date32(column.type):
+        column = column.cast(pa.int32())
+    if pa.types.is_temporal(column.type):
+        column = column.cast(pa.int64())
+    if column.null_count:
+        column = column.fill_null(pa.scalar(0, pa.int8()).cast(column.type))
+    return [column.to_numpy().astype(kind, copy=False), nulls.astype(np.bool_, copy=False)]
+
+
+def _derived(column: pa.ChunkedArray, derived: Derived, texts: dict[str, int]) -> list[Array]:
+    codes, found = _texts(column)
+    values = [derived.compute(text) for text in (*found, None)]
+    nulls = np.array([value is None for value in values], np.bool_)
+    if derived.type.kind is Kind.STRING:
+        values = [0 if value is None else texts.setdefault(value, len(texts)) for value in values]
+    kind = _NUMPY[derived.type.kind]
+    filled = np.array([0 if value is None else value for value in values], kind)
+    return [filled[codes], nulls[codes]]
 
 
 def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:

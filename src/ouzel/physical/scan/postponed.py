@@ -1,32 +1,77 @@
-"""Negation at the end of a pattern, postponed until the window has passed (SASE 3.3)."""
+"""Negation at the end of a pattern, postponed until the window has passed (SASE 3.3).
+
+Only events after a sequence refute it: of each batch, those that it brings are tried on all sequences that wait.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
 from ouzel.physical.compiled.emit import ByVariable, Emitter
-from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.scan.source import Negative, Shape
+from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.operands import Array, Operands
+from ouzel.physical.scan.shape import Negative, Shape
 
 
-def postponed_source(shape: Shape, negative: Negative, operands: Operands) -> str:
-    """Write the kernel: which sequences no event refutes between their last event and the end of their window.
+@dataclass(frozen=True)
+class Postponed:
+    """A negative component at the end, and the kernel that finds what it refutes.
 
-    `refuters` are the events that may, by partition and time; those of partition p begin at starts[p].
+    `columns` is how many of the columns that conditions compare the kernel takes.
     """
+
+    bit: int
+    source: str
+    columns: int
+
+    @classmethod
+    def of(cls, shape: Shape, negative: Negative, operands: Operands) -> Postponed:
+        """Write the kernel."""
+        source = _source(shape, negative, operands)
+        return cls(1 << negative.component.position, source, len(operands.columns))
+
+    def refute(
+        self, keep: Any, sequences: list[Array], base: int, masks: Array, keys: list[Array], seen: int, *rest: Any
+    ) -> None:
+        """Clear the flags of the sequences that an event of the batch from `base` on refutes.
+
+        `seen` is how many events there were so far: whether compiling pays.
+        """
+        refuters = base + np.flatnonzero(masks & self.bit)
+        if not len(refuters) or not len(keep):
+            return
+        parts = keys[0][refuters] if keys else np.zeros(len(refuters), np.int64)
+        order = np.argsort(parts, kind="stable")
+        starts = np.searchsorted(parts[order], np.arange(int(parts.max()) + 2))
+        kernel_of(self.source, seen)(keep, refuters[order], starts, *sequences, *keys, *rest)
+
+
+def _source(shape: Shape, negative: Negative, operands: Operands) -> str:
+    """Write the kernel: `refuters` are in order of partition and time, those of partition p begin at starts[p]."""
     emitter = Emitter(operands, depth=3)
+    last = shape.length - 1
     rows = {one.variable: f"x{k}" for k, one in enumerate(shape.positives)}
     bound = ByVariable({**rows, negative.component.variable: "y"})
-    flags = [emitter.holds(c, bound) for c in negative.conjuncts]
+    flags = [f"key{key}[y] == key{key}[x{last}]" for key in range(1, shape.keys)]
+    flags += [emitter.holds(c, bound) for c in negative.conjuncts]
     emitter.line(f"if {' and '.join(flags) or 'True'}:")
     body = "\n".join(emitter.lines)
-    binding = "\n".join(f"        x{k} = sequences[s, {k}]" for k in range(shape.length))
-    last = shape.length - 1
+    sequences = ", ".join(f"s{k}" for k in range(shape.length))
+    binding = "\n".join(f"        x{k} = s{k}[s]" for k in range(shape.length))
+    keys = "".join(f"key{key}, " for key in range(shape.keys))
     return f"""
 @jit
-def kernel(sequences, parts, moments, clocks, limit, refuters, starts, {operands.parameters}):
-    keep = np.ones(len(sequences), np.bool_)
-    for s in range(len(sequences)):
+def kernel(keep, refuters, starts, {sequences}, {keys}moments, clocks, limit, {operands.parameters}):
+    for s in range(len(keep)):
+        if not keep[s]:
+            continue
 {binding}
-        p = parts[x{last}]
+        p = {f"key0[x{last}]" if shape.keys else "0"}
+        if p + 1 >= len(starts):
+            continue
         low = starts[p]
         high = starts[p + 1]
         while low < high:
@@ -42,5 +87,4 @@ def kernel(sequences, parts, moments, clocks, limit, refuters, starts, {operands
 {body}
                 keep[s] = False
                 break
-    return keep
 """

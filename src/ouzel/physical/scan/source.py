@@ -8,74 +8,43 @@ which stops where the window ends (SASE 4.3) and checks each condition as soon a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
-from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.pattern import Component
 from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.operands import Operands
-
-
-@dataclass(frozen=True)
-class Negative:
-    """A negative component in the gap before the positive component `gap`; its conditions on more than itself."""
-
-    component: Component
-    gap: int
-    conjuncts: tuple[Conjunct, ...]
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What the source is written from: positive components in order, their conditions, negative components."""
-
-    positives: tuple[Component, ...]
-    conjuncts: tuple[Conjunct, ...]
-    negatives: tuple[Negative, ...]
-
-    @property
-    def length(self) -> int:
-        """The number of positive components."""
-        return len(self.positives)
-
-    def level(self, conjunct: Conjunct) -> int:
-        """The component whose binding completes a conjunct: the first, as construction goes backwards."""
-        return min(p for p, one in enumerate(self.positives) if one.variable in conjunct.variables)
-
-    def negative_level(self, negative: Negative) -> int:
-        """The component whose binding makes a negative component decidable."""
-        levels = [max(negative.gap - 1, 0)]
-        for conjunct in negative.conjuncts:
-            levels += [p for p, one in enumerate(self.positives) if one.variable in conjunct.variables]
-        return min(levels)
+from ouzel.physical.scan.shape import Negative, Shape
 
 
 def scan_source(shape: Shape, operands: Operands) -> str:
-    """Write the kernel: all sequences as event numbers, flat, and how many there are (-1: more than `most`)."""
+    """Write the kernel: it writes sequences as event numbers into `out`, from `found` on, event by event.
+
+    Events are numbered from `base` on; what is known of those before is in the stacks.  `counts` is how many nodes
+    each level has and how many refuters were noted, which is changed; there is room for all that may come.  The
+    kernel says at which event it stopped, for lack of room in `out` or as there are more than `most`; how many
+    sequences there are then; and how many more there would be.
+    """
     writer = _Writer(shape, Emitter(operands, depth=2))
     body = writer.body()
-    last = shape.length - 1
-    middle = [n for n, one in enumerate(shape.negatives) if one.gap < last]
-    stacks = "\n".join(f"    behind{n} = np.empty(nodes, np.int32)" for n in middle)
+    levels = range(shape.depth)
+    arrays = [f"key{key}" for key in range(shape.keys)]
+    arrays += [f"heads{key}" for key in range(max(shape.stacks, 1))]
+    arrays += [name for level in levels for name in shape.fields(level)]
+    arrays += ["refuting", "refuter", "earlier"]
+    begin = "\n".join(f"    pushed{level} = counts[{level}]" for level in levels)
     return f"""
 @jit
-def kernel(masks, parts, part_count, moments, clocks, limit, nodes, refuters, most, {operands.parameters}):
-    heads = np.full({max(last, 1)} * part_count, -1, np.int32)
-    event = np.empty(nodes, np.int32)
-    previous = np.empty(nodes, np.int32)
-    rip = np.empty(nodes, np.int32)
-    refuting = np.full({max(len(shape.negatives), 1)} * part_count, -1, np.int32)
-    refuter = np.empty(refuters, np.int32)
-    earlier = np.empty(refuters, np.int32)
-{stacks}
-    pushed = 0
-    noted = 0
-    found = 0
-    room = 1024
-    out = np.empty(room * {shape.length}, np.int32)
-    for x{last} in range(len(masks)):
+def kernel(
+    begin, base, masks, moments, clocks, limit, out, found, most, sheds, counts, {", ".join(arrays)},
+    {operands.parameters}
+):
+{begin}
+    noted = counts[{shape.depth}]
+    shed = 0
+    room = min(len(out) // {shape.length}, most)
+    for i in range(begin, len(masks)):
 {body}
-    return out, found
+{writer.returning("    ", "len(masks)", "found")}
 """
 
 
@@ -85,108 +54,174 @@ class _Writer:
     def __init__(self, shape: Shape, emitter: Emitter) -> None:
         self.shape = shape
         self.emitter = emitter
+        self.last = shape.length - 1
         self.rows = {one.variable: f"x{p}" for p, one in enumerate(shape.positives)}
 
     def body(self) -> str:
-        last, line = self.shape.length - 1, self.emitter.line
-        line(f"m = masks[x{last}]")
-        line(f"p = parts[x{last}]")
-        line(f"if m & {self._bit(self.shape.positives[last])}:")
-        self._inner(self._construct, last)
-        for level in range(last - 1, -1, -1):
-            line(f"if m & {self._bit(self.shape.positives[level])}:")
+        line = self.emitter.line
+        line("m = masks[i]")
+        line("before = found")
+        line(f"x{self.last} = base + i")
+        line(f"now = clocks[x{self.last}]")
+        for key in range(self.shape.stacks):
+            line(f"p{key} = key{key}[x{self.last}]")
+        line(f"if m & {_bit(self.shape.positives[self.last])}:")
+        self._inner(self._complete, self.last)
+        for level in range(self.last - 1, -1, -1):
+            line(f"if m & {_bit(self.shape.positives[level])}:")
             self._inner(self._push, level)
-        for number, negative in enumerate(self.shape.negatives):
-            line(f"if m & {self._bit(negative.component)}:")
+        for number, negative in enumerate(self.shape.inner):
+            line(f"if m & {_bit(negative.component)}:")
             self._inner(self._note, number)
         return "\n".join(self.emitter.lines)
 
-    def _bit(self, component: Component) -> int:
-        return 1 << component.position
-
-    def _inner(self, write: object, argument: int) -> None:
+    def _inner(self, write: Callable[[int], None], argument: int) -> None:
+        depth = self.emitter.depth
         self.emitter.depth += 1
-        write(argument)  # type: ignore[operator]
-        self.emitter.depth -= 1
+        write(argument)
+        self.emitter.depth = depth
+
+    # ---- stacks ------------------------------------------------------------------------------------------
+
+    def _head(self, level: int, key: int = 0) -> str:
+        """Where the latest node of a stack is noted."""
+        place = f"p{key} * {self.shape.depth} + {level}" if self.shape.stacks else str(level)
+        return f"heads{key}[{place}]"
+
+    def _previous(self, level: int, node: str, key: int = 0) -> str:
+        """The node before another in its stack: the one pushed before, if there is but one stack."""
+        return f"previous{level}_{key}[{node}]" if self.shape.stacks else f"{node} - 1"
+
+    def _refuting(self, number: int) -> str:
+        """Where the latest event that may refute is noted."""
+        count = len(self.shape.inner)
+        return f"refuting[{f'p0 * {count} + {number}' if self.shape.stacks else number}]"
 
     # ---- scan --------------------------------------------------------------------------------------------
 
     def _push(self, level: int) -> None:
         """Push the event onto a stack, unless nothing in the stack before is near enough (windows in the scan)."""
-        line, last = self.emitter.line, self.shape.length - 1
+        line = self.emitter.line
         if level > 0:
-            line(f"r = heads[{level - 1} * part_count + p]")
-            line(f"if r >= 0 and clocks[x{last}] - clocks[event[r]] < limit:")
-            self.emitter.depth += 1
-        line(f"event[pushed] = x{last}")
-        line(f"rip[pushed] = {'r' if level > 0 else '-1'}")
-        line(f"previous[pushed] = heads[{level} * part_count + p]")
-        for number, negative in enumerate(self.shape.negatives):
+            line(f"r = {self._head(level - 1)}")
+            self._if_reached(level)
+        line(f"event{level}[pushed{level}] = x{self.last}")
+        if level > 0:
+            line(f"rip{level}[pushed{level}] = r")
+        for number, negative in enumerate(self.shape.inner):
             if negative.gap == level:
-                line(f"behind{number}[pushed] = refuting[{number} * part_count + p]")
-        line(f"heads[{level} * part_count + p] = pushed")
-        line("pushed += 1")
-        if level > 0:
-            self.emitter.depth -= 1
+                line(f"behind{number}[pushed{level}] = {self._refuting(number)}")
+        for key in range(self.shape.stacks):
+            line(f"previous{level}_{key}[pushed{level}] = {self._head(level, key)}")
+        for key in range(max(self.shape.stacks, 1)):
+            line(f"{self._head(level, key)} = pushed{level}")
+        line(f"pushed{level} += 1")
+
+    def _if_reached(self, level: int) -> None:
+        """Go on if some event in the stacks before matches on all keys that have stacks."""
+        line, before = self.emitter.line, level - 1
+        if self.shape.stacks < 2:
+            line(f"if r >= 0 and now - clocks[event{before}[r]] < limit:")
+            self.emitter.depth += 1
+            return
+        # cross-attribute transition filtering (SASE 4.2.2): the stacks of all keys, latest first, share one event
+        nodes = [f"q{key}" for key in range(self.shape.stacks)]
+        for key, node in enumerate(nodes):
+            line(f"{node} = {self._head(before, key)}")
+        line("met = False")
+        line("while True:")
+        line(f"    low = min({', '.join(nodes)})")
+        line(f"    if low < 0 or now - clocks[event{before}[low]] >= limit:")
+        line("        break")
+        line(f"    high = max({', '.join(nodes)})")
+        line("    if low == high:")
+        line("        met = True")
+        line("        break")
+        for key, node in enumerate(nodes):
+            line(f"    if {node} == high:")
+            line(f"        {node} = {self._previous(before, node, key)}")
+        line("if met:")
+        self.emitter.depth += 1
 
     def _note(self, number: int) -> None:
         """Note an event that may refute matches, in a list per partition from the latest to the earliest."""
-        line, last = self.emitter.line, self.shape.length - 1
-        line(f"refuter[noted] = x{last}")
-        line(f"earlier[noted] = refuting[{number} * part_count + p]")
-        line(f"refuting[{number} * part_count + p] = noted")
+        line = self.emitter.line
+        line(f"refuter[noted] = x{self.last}")
+        line(f"earlier[noted] = {self._refuting(number)}")
+        line(f"{self._refuting(number)} = noted")
         line("noted += 1")
 
     # ---- construction ------------------------------------------------------------------------------------
 
+    def _complete(self, level: int) -> None:
+        """Construct all sequences that end with the event."""
+        self.emitter.line(f"at{level} = moments[x{level}]")
+        if level > 0 and self.shape.stacks > 1:
+            self._if_reached(level)
+        self._construct(level)
+
     def _construct(self, level: int) -> None:
         """Decide what can be decided with component `level` bound, then bind the one before."""
         depth = self.emitter.depth
+        if self.shape.early and level < self.last:
+            # dynamic filtering in construction (SASE 4.2.2)
+            self._if(self._same_keys(f"x{level}"))
         for conjunct in self.shape.conjuncts:
             if self.shape.level(conjunct) == level:
-                flag = self.emitter.holds(conjunct, ByVariable(self.rows))
-                self.emitter.line(f"if {flag}:")
-                self.emitter.depth += 1
-        for number, negative in enumerate(self.shape.negatives):
-            if negative.gap < self.shape.length and self.shape.negative_level(negative) == level:
+                self._if([self.emitter.holds(conjunct, ByVariable(self.rows))])
+        for number, negative in enumerate(self.shape.inner):
+            if self.shape.negative_level(negative) == level:
                 self._unless_refuted(number, negative)
         if level == 0:
+            if not self.shape.early:
+                # what the stacks do not tell apart is left to selection (SASE 3.1, 4.2.2)
+                self._if([test for before in range(self.last) for test in self._same_keys(f"x{before}")])
             self._emit()
         else:
             self._loop(level - 1)
         self.emitter.depth = depth
 
+    def _if(self, tests: list[str]) -> None:
+        if tests:
+            self.emitter.line(f"if {' and '.join(tests)}:")
+            self.emitter.depth += 1
+
+    def _same_keys(self, event: str) -> list[str]:
+        """The tests that an event agrees with the last one on the keys that are compared."""
+        keys = range(self.shape.unchecked, self.shape.keys)
+        return [f"key{key}[{event}] == key{key}[x{self.last}]" for key in keys]
+
     def _loop(self, level: int) -> None:
-        line, last = self.emitter.line, self.shape.length - 1
-        top = level == last - 1
-        line(f"j{level} = " + (f"heads[{level} * part_count + p]" if top else f"rip[j{level + 1}]"))
+        line, last = self.emitter.line, self.last
+        line(f"j{level} = " + (self._head(level) if level == last - 1 else f"rip{level + 1}[j{level + 1}]"))
         line(f"while j{level} >= 0:")
         self.emitter.depth += 1
-        line(f"x{level} = event[j{level}]")
-        line(f"if clocks[x{last}] - clocks[x{level}] >= limit:")
+        line(f"x{level} = event{level}[j{level}]")
+        line(f"if now - clocks[x{level}] >= limit:")
         line("    break")
+        line(f"at{level} = moments[x{level}]")
         # simultaneous events share a stack's top: neither precedes the other
-        line(f"if moments[x{level}] < moments[x{level + 1}]:")
+        line(f"if at{level} < at{level + 1}:")
         self._inner(self._construct, level)
-        line(f"j{level} = previous[j{level}]")
+        line(f"j{level} = {self._previous(level, f'j{level}')}")
         self.emitter.depth -= 1
 
     def _unless_refuted(self, number: int, negative: Negative) -> None:
         """Go on unless an event in the gap refutes the match: those after the left neighbour, latest first."""
-        line, last, gap = self.emitter.line, self.shape.length - 1, negative.gap
-        line(f"q = {f'refuting[{number} * part_count + p]' if gap == last else f'behind{number}[j{gap}]'}")
+        line, gap = self.emitter.line, negative.gap
+        line(f"q = {self._refuting(number) if gap == self.last else f'behind{number}[j{gap}]'}")
         line("refuted = False")
         line("while q >= 0:")
         line("    y = refuter[q]")
         if gap == 0:
-            line(f"    if clocks[x{last}] - clocks[y] >= limit:")
+            line("    if now - clocks[y] >= limit:")
         else:
-            line(f"    if moments[y] <= moments[x{gap - 1}]:")
+            line(f"    if moments[y] <= at{gap - 1}:")
         line("        break")
-        line(f"    if moments[y] < moments[x{gap}]:")
+        line(f"    if moments[y] < at{gap}:")
         self.emitter.depth += 2
         rows = ByVariable({**self.rows, negative.component.variable: "y"})
-        flags = [self.emitter.holds(conjunct, rows) for conjunct in negative.conjuncts]
+        flags = self._same_keys("y") + [self.emitter.holds(conjunct, rows) for conjunct in negative.conjuncts]
         line(f"if {' and '.join(flags) or 'True'}:")
         line("    refuted = True")
         line("    break")
@@ -196,12 +231,25 @@ class _Writer:
         self.emitter.depth += 1
 
     def _emit(self) -> None:
+        """Write a sequence; without room for it, leave the event for another time."""
         line, length = self.emitter.line, self.shape.length
-        line("if found == room:")
-        line("    if room >= most:")
-        line("        return out, -1")
-        line("    room *= 2")
-        line("    out = longer(out)")
+        line("if found < room:")
         for level in range(length):
-            line(f"out[found * {length} + {level}] = x{level}")
-        line("found += 1")
+            line(f"    out[found * {length} + {level}] = x{level}")
+        line("    found += 1")
+        line("else:")
+        line("    if room == most:")
+        line("        shed += 1")
+        line("    if room < most or not sheds:")
+        # to grow the array here would slow down the loops manifold: the caller does
+        self.emitter.lines.append(self.returning("    " * (self.emitter.depth + 2), "i", "before"))
+
+    def returning(self, indent: str, event: str, found: str) -> str:
+        """Lines that note what the stacks hold, and return."""
+        counts = [f"pushed{level}" for level in range(self.shape.depth)] + ["noted"]
+        lines = [f"counts[{place}] = {name}" for place, name in enumerate(counts)]
+        return "\n".join(f"{indent}{one}" for one in (*lines, f"return {event}, {found}, shed"))
+
+
+def _bit(component: Component) -> int:
+    return 1 << component.position

@@ -1,0 +1,80 @@
+"""An explanation from top to bottom: what the query means, which engine runs it, why, and by what plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ouzel.explain.automaton import automaton_sections
+from ouzel.explain.layout import Placed, Sections, columns, section
+from ouzel.explain.reference import reference_sections
+from ouzel.explain.scan import scan_sections
+from ouzel.explain.words import (
+    component_words,
+    conjunct_words,
+    equivalence_words,
+    infix,
+    input_words,
+    matches_words,
+    output_words,
+)
+from ouzel.logical.query import BoundQuery
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.automaton import AutomatonPlan
+from ouzel.physical.event_table import EventTable
+from ouzel.physical.scan import ScanPlan
+
+
+def explain(plans: Sequence[Plan], events: EventTable | None) -> str:
+    """Explain every query of a file."""
+    texts = []
+    composites = False
+    for plan in plans:
+        lines = [f"query {plan.query.name}", *_logical(plan.query, events)]
+        lines += _choices(plan, composites=composites)
+        lines += _physical(plan)
+        texts.append("\n".join(lines))
+        composites = composites or plan.query.into is not None
+    return "\n\n".join(texts)
+
+
+def _logical(query: BoundQuery, events: EventTable | None) -> list[str]:
+    """What the query means."""
+    lines = section("pattern", [infix(query.pattern)])
+    lines += section("components", [component_words(component, query) for component in query.components])
+    lines += section("equivalence", equivalence_words(query))
+    lines += section("conditions", [conjunct_words(conjunct) for conjunct in query.conjuncts])
+    lines += section("strategy", [query.strategy.value])
+    lines += section("window", [query.window.text if query.window else "none: every run stays open"])
+    output = [output_words(query)]
+    if query.into:
+        output.append(f"as events of type {query.into}")
+    output.append(matches_words(query))
+    lines += section("output", output)
+    return lines + (section("input", [input_words(query, events)]) if events is not None else [])
+
+
+def _choices(plan: Plan, *, composites: bool) -> list[str]:
+    """What the optimizer chose, and why; `composites` says whether queries before this one have made events."""
+    by = f"by {', '.join(plan.partition_by)}" if plan.partition_by else "the stream as a whole"
+    engine = [f"{plan.engine}: {plan.engine_reason}"]
+    engine += [f"not {name}: {why}" for name, why in plan.passed_over]
+    if composites and plan.physical is not None:
+        engine.append("reference instead if composite events come in: those last, kernels know moments only")
+    return section("partitions", [f"{by}: {plan.partition_reason}"]) + section("engine", engine)
+
+
+def _physical(plan: Plan) -> list[str]:
+    """How the engine runs the query, and where each condition went."""
+    sections, placed = physical_sections(plan)
+    lines = [line for title, rows in sections for line in section(title, rows)]
+    return lines + section("placed", columns([(text, [place]) for text, place in placed]))
+
+
+def physical_sections(plan: Plan) -> tuple[Sections, Placed]:
+    """The plan of the engine in sections; the conditions of the query, each with its place in that plan."""
+    match plan.physical:
+        case AutomatonPlan(shape=automaton):
+            return automaton_sections(plan.query, automaton)
+        case ScanPlan(shape=scan):
+            return scan_sections(plan.query, scan)
+    return reference_sections(plan.query)

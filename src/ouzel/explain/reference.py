@@ -1,0 +1,43 @@
+"""The reference matcher's plan: it follows the language's definition, and decides conditions where that does."""
+
+from __future__ import annotations
+
+from ouzel.explain.formulas import placed_first, within
+from ouzel.explain.layout import Placed, Sections
+from ouzel.logical.conjuncts import Conjunct, Place
+from ouzel.logical.expressions import Attribute, Element, references
+from ouzel.logical.pattern import has_conjunction_or_group
+from ouzel.logical.query import BoundQuery
+
+_RUNS = "runs, event by event: each takes an event, begins a component with it, or ignores it"
+_COMBINATIONS = "every combination of events that the operators allow; the conditions then decide"
+
+
+def reference_sections(query: BoundQuery) -> tuple[Sections, Placed]:
+    """The sections of the plan; the conditions, each with the one place where it went."""
+    combines = has_conjunction_or_group(query.pattern)
+    negatives = [one.variable for one in query.components if one.negative]
+    rows = [f"filters the matches: no event may be {' or '.join(negatives)}"] if negatives else []
+    placed = placed_first(query, "partitions: matches are of one partition each")
+    for conjunct in query.conjuncts:
+        if conjunct.component is not None:
+            placed.append((conjunct.text, _place(conjunct, conjunct.component.variable, combines=combines)))
+    span = "first and last event of a match" + (", and negation" if negatives else "")
+    placed += [(text, span) for text in within(query)]
+    return [("matcher", [_COMBINATIONS if combines else _RUNS]), ("negation", rows)], placed
+
+
+def _place(conjunct: Conjunct, variable: str, *, combines: bool) -> str:
+    if conjunct.place is Place.NEGATIVE:
+        return f"negation of {variable}, on matches"
+    if not combines:
+        return f"{conjunct.place.value} of {variable}"
+    return f"each event of {variable}, before combining" if _is_single(conjunct) else "each combination"
+
+
+def _is_single(conjunct: Conjunct) -> bool:
+    """Whether a condition is about one event of one component, which then need not be combined to be ruled out."""
+    nodes = [node for literal in conjunct.literals for node in references(literal)]
+    every = (Element.SINGLE, Element.CURRENT)
+    alone = all(isinstance(node, Attribute) and node.element in every for node in nodes)
+    return alone and len(conjunct.variables) == 1

@@ -1,0 +1,31 @@
+"""The columns that queries need: all others can be left where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ouzel.logical.expressions import Aggregate, Attribute, Events, references
+from ouzel.logical.output import event_fields
+from ouzel.logical.query import BoundQuery
+
+
+def needed_columns(queries: Iterable[BoundQuery]) -> frozenset[str]:
+    """The columns of events that conditions, partitions or results are made of."""
+    return frozenset(name for query in queries for name in _of_query(query))
+
+
+def _of_query(query: BoundQuery) -> Iterator[str]:
+    whole = [] if query.output or query.aggregates else [c for c in query.components if not c.negative]
+    expressions = [literal for conjunct in query.conjuncts for literal in conjunct.literals]
+    expressions += [column.expression for column in query.output]
+    for node in (node for expression in expressions for node in references(expression)):
+        if isinstance(node, Events) and node.column is None:
+            whole.append(query.component(node.variable))
+        elif isinstance(node, Attribute | Events | Aggregate) and node.column is not None:
+            yield node.column
+    for component in whole:
+        yield from (column.name for column in event_fields(component).values())
+    for test in query.equivalences:
+        for component in query.components:
+            yield from (name for t in component.type_names if (name := test.column(t)) is not None)
+    yield from (item.column for item in query.aggregates if item.column is not None)

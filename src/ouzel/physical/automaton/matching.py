@@ -1,0 +1,254 @@
+"""An automaton at work: events in, matches out; what it remembers is in memory.py."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ouzel.logical.conjuncts import Place
+from ouzel.physical.automaton.expand import expand
+from ouzel.physical.automaton.memory import Memory
+from ouzel.physical.automaton.order import in_order
+from ouzel.physical.automaton.runs import Runs, drive
+from ouzel.physical.automaton.store import Store
+from ouzel.physical.automaton.totals import totals_of_paths
+from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
+from ouzel.physical.compiled.pending import released
+from ouzel.physical.compiled.prepare import Prepared, prepare
+from ouzel.physical.compiled.share import split_evenly
+from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.limits import Limits
+from ouzel.physical.match_table import Many, MatchTable, One, chosen, counts_of, ends_of, joined
+from ouzel.physical.match_totals import MatchTotals
+from ouzel.physical.matching import Counters, Found
+from ouzel.physical.reference.evaluate import holds
+
+if TYPE_CHECKING:
+    from ouzel.physical.automaton.automaton import AutomatonPlan
+
+Bound = dict[str, One | Many]
+# Below so many events, a second thread costs more than it saves.
+PARALLEL_FROM = 100_000
+
+
+class AutomatonMatching:
+    """An automaton plan at work."""
+
+    def __init__(self, plan: AutomatonPlan, limits: Limits, *, once: bool, threads: int) -> None:
+        """Begin with nothing; `threads` share the partitions of a large table that comes at once."""
+        self.plan = plan
+        self.limits = limits
+        self.once = once
+        self.threads = threads
+        self.counters = Counters()
+        self._counting = Lock()
+        self.memory = Memory(plan, once=once)
+
+    # ---- events in, matches out --------------------------------------------------------------------------
+
+    def push(self, events: EventTable, now: int | None) -> Found:
+        """Match the events that come next, all of a moment together."""
+        memory = self.memory
+        base = memory.add(events, self._prepare(events))
+        bound = self._match(Prepared(*(one[base:] for one in memory.buffer.arrays)), base)
+        for refutation in self.plan.refutations:
+            if not refutation.at_end:
+                keep = refutation.keep(bound, memory.buffer, memory.events, self.plan.limit)
+                bound = self._standing(bound, keep)
+        if any(refutation.at_end for refutation in self.plan.refutations):
+            bound = self._final(bound, now)
+        found = self._found(bound)
+        if not self.once and now is not None:
+            memory.prune(now)
+        return found
+
+    def _prepare(self, events: EventTable) -> Prepared:
+        query = self.plan.query
+        always = [conjunct for conjunct in query.conjuncts if conjunct.place is Place.ALWAYS]
+        prepared = prepare(query, events, self.plan.filters, self.memory.partitions)
+        if not all(holds(conjunct, {}, None) for conjunct in always):  # type: ignore[arg-type]
+            return Prepared.none()
+        return prepared if self.plan.shape.keyed else prepared.by_partition()
+
+    def graph(self, events: EventTable) -> tuple[Any, Integers]:
+        """Match events that come at once without writing matches out: the ends of paths in the match store.
+
+        Each is the node before a match's last event, that event or -1, and its state; and the last event again.
+        """
+        assert self.once
+        base = self.memory.add(events, self._prepare(events))
+        new = self.memory.buffer
+        return self._drive(new, base, self._begins(new), self._arguments(new))
+
+    def totals(self, events: EventTable) -> MatchTotals | None:
+        """Totals over all matches in events that come at once, where none need be written out; else None."""
+        plan, memory = self.plan, self.memory
+        if plan.refutations or plan.shape.keyed:
+            return None
+        matches, totals = totals_of_paths(plan, memory, *self.graph(events), plan.query.aggregates)
+        some = np.full(len(matches), -1, np.int64)
+        some[memory.buffer.parts] = memory.buffer.rows
+        return MatchTotals(tuple(some for _test in plan.query.equivalences), matches, tuple(totals))
+
+    def expanded(self, found: Any, last: Integers) -> Found:
+        """The matches at the ends of paths, written out."""
+        return self._found(self._expand(self.memory.store, found, last))
+
+    def _match(self, new: Prepared, base: int) -> Bound:
+        begins, arguments = self._begins(new), self._arguments(new)
+        # what is shed must not depend on the number of threads
+        is_shared = self.once and len(new) >= PARALLEL_FROM and not self.limits.sheds
+        ranges = split_evenly(begins, self.threads if is_shared else 1)
+        if len(ranges) == 1:
+            return self._expand(self.memory.store, *self._drive(new, base, begins, arguments))
+
+        def part(ends: tuple[int, int]) -> Bound:
+            """The matches of some partitions, with runs and nodes of their own."""
+            store = Store()
+            own = begins[ends[0] : ends[1] + 1]
+            return self._expand(store, *self._drive(new, base, own, arguments, store))
+
+        with ThreadPoolExecutor(len(ranges)) as threads:
+            bound = joined(list(threads.map(part, ranges)))
+        if len(self._ends(bound)[0]) > self.limits.max_matches:
+            raise self.limits.exceeded("max_matches")
+        return bound
+
+    def _expand(self, store: Store, found: Any, last: Integers) -> Bound:
+        # in the order of ends already: matches that are in order need not be moved once they are written out
+        plan, buffer = self.plan, self.memory.buffer
+        found = found[np.argsort(buffer.moments[last], kind="stable")]
+        expanded = expand(plan.shape, plan.expand_source, found, store, buffer.clocks, plan.limit, self.limits)
+        with self._counting:
+            self.counters.shed_matches += expanded.shed
+        return expanded.bound
+
+    def _begins(self, new: Prepared) -> Integers:
+        """Where the new events of each partition begin."""
+        count = 1 if self.plan.shape.keyed else self.memory.partitions.count
+        parts = np.zeros(len(new), np.int64) if self.plan.shape.keyed else new.parts
+        begins: Integers = np.searchsorted(parts, np.arange(count + 1))
+        return begins
+
+    def _arguments(self, new: Prepared) -> list[Any]:
+        events = self.memory.events
+        times = events.end_times[new.rows]
+        return self.plan.operands.arguments(events.table, new.rows, times, self.memory.texts)
+
+    def _drive(
+        self, new: Prepared, base: int, begins: Integers, arguments: list[Any], store: Store | None = None
+    ) -> tuple[Any, Integers]:
+        """Let runs go through new events; the matches found, and the last event of each."""
+        plan, memory = self.plan, self.memory
+        runs = memory.runs if store is None else Runs.none(plan.widths)
+        store = store or memory.store
+        driven = drive(
+            kernel_of(plan.source, len(new)),
+            runs,
+            store,
+            begins,
+            self.limits,
+            (
+                base,
+                new.masks,
+                new.parts,
+                begins,
+                new.moments,
+                new.clocks,
+                plan.limit,
+                plan.evaluation == "merging",
+                self.limits.max_runs,
+                self.limits.sheds,
+                self.limits.max_nodes,
+            ),
+            arguments,
+        )
+        if not self.once:
+            memory.runs = driven.runs
+        self._count(driven.counts)
+        found = driven.found
+        return found, np.where(found[:, 1] >= 0, found[:, 1], store.event[found[:, 0]])
+
+    def _count(self, counts: dict[str, int]) -> None:
+        counted = Counters(counts["made"], counts["merged"], counts["shed"], peak=counts["peak"])
+        with self._counting:
+            self.counters.add(counted)
+
+    # ---- what is final -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def _standing(bound: Bound, keep: Any) -> Bound:
+        return bound if np.all(keep) else {v: chosen(one, np.flatnonzero(keep)) for v, one in bound.items()}
+
+    def _ends(self, bound: Bound) -> tuple[Integers, Integers]:
+        return ends_of([one.variable for one in self.plan.shape.states], bound)
+
+    def _final(self, bound: Bound, now: int | None) -> Bound:
+        """The matches whose window has passed and that nothing refuted."""
+        memory, pending = self.memory, self.memory.pending
+        pending.add(bound, len(self._ends(bound)[0]))
+        assert pending.bound is not None
+        first, last = self._ends(pending.bound)
+        passed = ~memory.alive(now)[first]
+        due = np.flatnonzero(passed & ~pending.stands)
+        part = {variable: chosen(one, due) for variable, one in pending.bound.items()}
+        keep = np.ones(len(due), np.bool_)
+        for refutation in self.plan.refutations:
+            if refutation.at_end:
+                keep &= refutation.keep(part, memory.buffer, memory.events, self.plan.limit)
+        pending.stands[due] = keep
+        refuted = np.zeros(len(first), np.bool_)
+        refuted[due] = ~keep
+        open_or_standing = np.flatnonzero(~refuted)
+        pending.keep(open_or_standing)
+        ends = memory.buffer.moments[last][open_or_standing]
+        out = released(pending.stands, ends, in_order=self.plan.query.non_overlap)
+        final = {variable: chosen(one, np.flatnonzero(out)) for variable, one in pending.bound.items()}
+        pending.keep(np.flatnonzero(~out))
+        return final
+
+    def _found(self, bound: Bound) -> Found:
+        """Matches in the order of results, and the events they are made of."""
+        buffer, events = self.memory.buffer, self.memory.events
+        first, last = self._ends(bound)
+        order = in_order(bound, buffer.rows, buffer.moments[first], buffer.moments[last], events)
+        if not np.array_equal(order, np.arange(len(order))):
+            bound = {variable: chosen(one, order) for variable, one in bound.items()}
+            first, last = first[order], last[order]
+        if self.plan.query.non_overlap:
+            kept = self._apart(bound, first, last)
+            bound = {variable: chosen(one, kept) for variable, one in bound.items()}
+            first, last = first[kept], last[kept]
+        rows = first, last
+        if sum(len(one.rows) for one in bound.values()) > len(buffer):
+            # fewer events than places where they are bound: to put the events in order is cheaper
+            events = events.taken(buffer.rows)
+        else:
+            bound = {variable: one.numbered(buffer.rows) for variable, one in bound.items()}
+            rows = buffer.rows[first], buffer.rows[last]
+        first, last = rows
+        moments = events.starts[first], events.ends[last], events.start_times[first], events.end_times[last]
+        return Found(MatchTable(bound, *moments), events)
+
+    def _apart(self, bound: Bound, first: Integers, last: Integers) -> Integers:
+        # strict contiguity takes the stream as one partition (SASE+ 2)
+        memory = self.memory
+        count = 1 if self.plan.shape.keyed else memory.partitions.count
+        parts = np.zeros(len(last), np.int64) if self.plan.shape.keyed else memory.buffer.parts[last]
+        memory.until = np.concatenate([memory.until, np.full(count - len(memory.until), NONE_KEPT, np.int64)])
+        moments = memory.buffer.moments
+        return keep_apart(parts, memory.until, moments[first], moments[last], counts_of(bound))
+
+    # ---- going on elsewhere ------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Everything that a matching of the same plan needs to go on."""
+        return self.memory.state()
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.memory.resume(state)

@@ -1,0 +1,124 @@
+"""The match store: what open runs have bound, as paths of nodes that runs share (design of SASE+ 5.1).
+
+It is SASE+'s shared versioned buffer without version numbers: a version is a path.  A node binds an event to a
+component and leads to the node before it; a union node joins the paths of two merged runs.  Nodes are only ever
+added, each after those it leads to; what no open run leads to is pruned now and then (SASE+ 5.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ouzel.kernels.arrays import longer
+from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.event_table import Integers
+
+# The component of a union node.
+UNION = -1
+COLUMNS = ("event", "component", "before", "lesser", "stretch")
+
+
+@dataclass
+class Store:
+    """Nodes as columns.
+
+    Of a union, `before` leads to the paths that started last and `event` to the others, of which `lesser` is the
+    latest start, which tells when they are all expired.  Of other nodes, `stretch` is how many in a row, with this
+    one the last, are of one component and lead each to the one just before it: paths are copied by stretches.
+    """
+
+    event: Any = field(default_factory=lambda: np.empty(1024, np.int32))
+    component: Any = field(default_factory=lambda: np.empty(1024, np.int8))
+    before: Any = field(default_factory=lambda: np.empty(1024, np.int32))
+    lesser: Any = field(default_factory=lambda: np.empty(1024, np.int32))
+    stretch: Any = field(default_factory=lambda: np.empty(1024, np.int32))
+    nodes: int = 0
+
+    @classmethod
+    def of(cls, arrays: list[Any]) -> Store:
+        """A store of nodes, with room for as many again."""
+        nodes = len(arrays[0])
+        room = max(1024, nodes)
+        longer_ones = [np.concatenate([one, np.empty(room, one.dtype)]) for one in arrays]
+        return cls(**dict(zip(COLUMNS, longer_ones, strict=True)), nodes=nodes)
+
+    @property
+    def arrays(self) -> tuple[Any, Any, Any, Any, Any]:
+        """The columns, in the order of the fields."""
+        return self.event, self.component, self.before, self.lesser, self.stretch
+
+    def grow(self) -> None:
+        """Make room for twice as many nodes."""
+        self.event, self.component, self.before, self.lesser, self.stretch = map(longer, self.arrays)
+
+    def reached(self, roots: Integers, alive: Any) -> tuple[Integers, Any]:
+        """The new numbers of the nodes that some lead to, -1 for the others, and which events they bind.
+
+        `alive` says of every event whether a match that starts with it may still end.
+        """
+        kernel = kernel_of(_REACHED, self.nodes)
+        numbers, used = kernel(*self.arrays, self.nodes, roots, alive)
+        return numbers, used
+
+    def keep(self, numbers: Integers, events: Integers) -> None:
+        """Keep the nodes that have a new number, with their events renumbered."""
+        nodes = kernel_of(_KEEP, self.nodes)(*self.arrays, self.nodes, numbers, events)
+        kept = Store.of([one[:nodes] for one in self.arrays])
+        self.event, self.component, self.before, self.lesser, self.stretch = kept.arrays
+        self.nodes = nodes
+
+
+# A union of which one side is expired is no union any more: its number is that of the side that lives.
+_REACHED = """
+@jit
+def kernel(event, component, before, lesser, stretch, nodes, roots, alive):
+    marked = np.zeros(nodes, np.bool_)
+    used = np.zeros(len(alive), np.bool_)
+    for k in range(len(roots)):
+        if roots[k] >= 0:
+            marked[roots[k]] = True
+    for q in range(nodes - 1, -1, -1):
+        if not marked[q]:
+            continue
+        if before[q] >= 0:
+            marked[before[q]] = True
+        if component[q] != -1:
+            used[event[q]] = True
+        elif alive[lesser[q]]:
+            marked[event[q]] = True
+            used[lesser[q]] = True
+    numbers = np.full(nodes, -1, np.int64)
+    kept = 0
+    for q in range(nodes):
+        if marked[q]:
+            if component[q] == -1 and not alive[lesser[q]]:
+                numbers[q] = numbers[before[q]]
+            else:
+                numbers[q] = kept
+                kept += 1
+    return numbers, used
+"""
+
+_KEEP = """
+@jit
+def kernel(event, component, before, lesser, stretch, nodes, numbers, events):
+    kept = 0
+    for q in range(nodes):
+        if numbers[q] != kept:
+            continue
+        e, c, s = event[q], component[q], lesser[q]
+        b = numbers[before[q]] if before[q] >= 0 else -1
+        component[kept] = c
+        before[kept] = b
+        if c == -1:
+            event[kept] = numbers[e]
+            lesser[kept] = events[s]
+        else:
+            event[kept] = events[e]
+            stretch[kept] = stretch[b] + 1 if b >= 0 and b == kept - 1 and component[b] == c else 1
+        kept += 1
+    return kept
+"""

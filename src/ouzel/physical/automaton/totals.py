@@ -1,0 +1,150 @@
+"""Totals over matches without writing the matches out: sums over the paths of the match store.
+
+For every event that ends matches, the number of paths to each node of its window is the sum over the nodes before
+it, and so are sums and extremes of what the paths bind (as in GRETA and COGRA).  The nodes of a window are gone
+through once per ending event: the cost is quadratic in the window, whatever the number of matches, and linear
+without a window, as then nothing counted before expires.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.logical.match_aggregates import MatchAggregate
+from ouzel.physical.automaton.memory import Memory
+from ouzel.physical.automaton.store import UNION
+from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.match_totals import Total
+
+if TYPE_CHECKING:
+    from ouzel.physical.automaton.automaton import AutomatonPlan
+
+_KERNEL = f"""
+@jit
+def kernel(
+    found, ends, parts, event, component, before, nodes, clocks, limit,
+    states, values, ranks, nulls, paths, counts, sums, best, matches, of_counts, of_sums, of_best
+):
+    low = 0
+    done = 0
+    for f in range(len(found)):
+        end = ends[f]
+        p = parts[end]
+        # nodes of partitions gone by, or too early for this end: no path of the window leads through them
+        q = low
+        while q < nodes and (
+            component[q] == {UNION} or parts[event[q]] != p or clocks[end] - clocks[event[q]] >= limit
+        ) and q <= max(found[f, 0], low):
+            q += 1
+        if q != low:
+            low = q
+            done = low
+        for q in range(done, found[f, 0] + 1):
+            if component[q] == {UNION}:
+                a = before[q]
+                b = event[q]
+                paths[q] = (paths[a] if a >= low else 0.0) + (paths[b] if b >= low else 0.0)
+                for j in range(len(states)):
+                    counts[j, q] = (counts[j, a] if a >= low else 0.0) + (counts[j, b] if b >= low else 0.0)
+                    sums[j, q] = (sums[j, a] if a >= low else 0.0) + (sums[j, b] if b >= low else 0.0)
+                    best[j, q] = best[j, a] if a >= low else -1
+                    o = best[j, b] if b >= low else -1
+                    if o >= 0 and (best[j, q] < 0 or ranks[j, o] < ranks[j, best[j, q]]):
+                        best[j, q] = o
+                continue
+            a = before[q]
+            x = event[q]
+            paths[q] = 1.0 if a < 0 else paths[a] if a >= low else 0.0
+            for j in range(len(states)):
+                known = a >= low and a >= 0
+                counts[j, q] = counts[j, a] if known else 0.0
+                sums[j, q] = sums[j, a] if known else 0.0
+                best[j, q] = best[j, a] if known else -1
+                if component[q] == states[j] and not nulls[j, x] and paths[q] > 0.0:
+                    counts[j, q] += paths[q]
+                    sums[j, q] += paths[q] * values[j, x]
+                    if best[j, q] < 0 or ranks[j, x] < ranks[j, best[j, q]]:
+                        best[j, q] = x
+        done = max(done, found[f, 0] + 1)
+        n = found[f, 0]
+        ways = 1.0 if n < 0 else paths[n] if n >= low else 0.0
+        matches[p] += ways
+        for j in range(len(states)):
+            if n >= low and n >= 0:
+                of_counts[j, p] += counts[j, n]
+                of_sums[j, p] += sums[j, n]
+                o = best[j, n]
+                if o >= 0 and (of_best[j, p] < 0 or ranks[j, o] < ranks[j, of_best[j, p]]):
+                    of_best[j, p] = o
+            x = found[f, 1]
+            if x >= 0 and found[f, 2] == states[j] and not nulls[j, x] and ways > 0.0:
+                of_counts[j, p] += ways
+                of_sums[j, p] += ways * values[j, x]
+                if of_best[j, p] < 0 or ranks[j, x] < ranks[j, of_best[j, p]]:
+                    of_best[j, p] = x
+"""
+
+
+COUNT = MatchAggregate("matches", "count", None, None, pa.float64())
+
+
+def totals_of_paths(
+    plan: AutomatonPlan, memory: Memory, found: Any, ends: Integers, items: tuple[MatchAggregate, ...] = (COUNT,)
+) -> tuple[Any, list[Total]]:
+    """The number of matches of each partition, and the totals of each item; rows are those of the event table."""
+    buffer, store = memory.buffer, memory.store
+    order = np.lexsort((ends, buffer.parts[ends]))
+    found, ends = found[order], ends[order]
+    parts, width = memory.partitions.count, len(items)
+    columns = [_column(item, memory.events, buffer.rows) for item in items]
+    values, ranks, nulls = (np.stack([column[k] for column in columns]) for k in range(3))
+    variables = [one.variable for one in plan.shape.states]
+    states = np.array([-2 if item.variable is None else variables.index(item.variable) for item in items])
+    nodes = (store.event, store.component, store.before, store.nodes)
+    work = np.zeros(store.nodes), *(np.zeros((width, store.nodes), kind) for kind in (float, float, np.int64))
+    matches = np.zeros(parts)
+    counts, sums = np.zeros((width, parts)), np.zeros((width, parts))
+    best = np.full((width, parts), -1, np.int64)
+    results = matches, counts, sums, best
+    kernel_of(_KERNEL, store.nodes)(
+        found, ends, buffer.parts, *nodes, buffer.clocks, plan.limit, states, values, ranks, nulls, *work, *results
+    )
+    made = []
+    for number, item in enumerate(items):
+        if item.variable is None:
+            made.append(Total(matches))
+        elif item.function in ("min", "max"):
+            some = best[number] >= 0
+            rows = np.full(parts, -1, np.int64)
+            rows[some] = buffer.rows[best[number][some]]
+            made.append(Total(counts[number], rows=rows))
+        else:
+            made.append(Total(counts[number], sums[number] if item.function != "count" else None))
+    return matches, made
+
+
+def _column(item: MatchAggregate, events: EventTable, rows: Integers) -> tuple[Any, Any, Any]:
+    """An item's values, ranks (the best has the least) and null flags, for every event."""
+    zeros = np.zeros(len(rows))
+    if item.column is None:
+        return zeros, zeros.astype(np.int64), np.zeros(len(rows), np.bool_)
+    column = events.table.column(item.column).take(pa.array(rows))
+    nulls = column.is_null().to_numpy().astype(np.bool_, copy=False)
+    if item.function == "count":
+        return zeros, zeros.astype(np.int64), nulls
+    if item.function in ("sum", "avg"):
+        return column.cast(pa.float64()).fill_null(0).to_numpy(), zeros.astype(np.int64), nulls
+    plain = column.combine_chunks()
+    if pa.types.is_temporal(plain.type):
+        plain = plain.cast(pa.int32() if plain.type.bit_width == 32 else pa.int64())
+    numbers = plain.fill_null(0).to_numpy(zero_copy_only=False)
+    ranks = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+    if item.function == "max":
+        ranks = -ranks
+    # what is not a number is the best only where there is nothing else
+    ranks[numbers != numbers] = len(numbers) + 1  # noqa: PLR0124
+    return zeros, ranks, nulls

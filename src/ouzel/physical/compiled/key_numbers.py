@@ -1,0 +1,115 @@
+"""Numbers for the keys of partitions, from batch to batch.
+
+A key that is one integer or time is found in a hash table of a few bytes a key; any other is a Python value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.physical.compiled.chunks import Chunks
+from ouzel.physical.compiled.growing import Growing
+from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.operands import Array
+from ouzel.physical.event_table import Integers
+from ouzel.physical.reference.events import python_values
+
+# Slots hold numbers, -1 if they are free; at least a third of them is.  All steps of the hash stay within 63 bits,
+# compiled or not.
+_FIND = """
+@jit
+def kernel(keys, values, count, slots, numbers):
+    mask = len(slots) - 1
+    for i in range(len(keys)):
+        value = keys[i]
+        h = value ^ (value >> 31)
+        h = (h & 0x7FFFFFFF) * 0x5BD1E995
+        h = (h ^ (h >> 29)) & mask
+        while slots[h] >= 0 and values[slots[h]] != value:
+            h = (h + 1) & mask
+        if slots[h] < 0:
+            slots[h] = count
+            values[count] = value
+            count += 1
+        numbers[i] = slots[h]
+    return count
+"""
+
+
+def are_integers(arrow: pa.DataType) -> bool:
+    """Whether values of a type are integers of 64 bits, and nothing is lost in between."""
+    return pa.types.is_timestamp(arrow) or (pa.types.is_integer(arrow) and not pa.types.is_uint64(arrow))
+
+
+class KeyNumbers:
+    """Numbers keys from 0 in the order of their appearance; keys are rows of a table."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        """Begin with no keys."""
+        self.schema = schema
+        self.count = 0
+        self._direct = len(schema) == 1 and are_integers(schema.field(0).type)
+        self._values = Growing(np.int64)
+        self._slots: Array = np.zeros(0, np.int32)
+        self._asked = 0
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._rows = Chunks()
+
+    def number(self, keys: pa.Table) -> Integers:
+        """The numbers of keys that differ from each other; keys that are new get new ones."""
+        numbers = np.empty(keys.num_rows, np.int64)
+        if self._direct:
+            self._values.reserve(len(numbers))
+            self._make_room(self.count + len(numbers))
+            self.count = self._find(_integers(keys.column(0)), self.count, numbers)
+            self._values.count = self.count
+            return numbers
+        values = zip(*map(python_values, keys.columns), strict=True)
+        numbers[:] = [self._numbers.setdefault(key, len(self._numbers)) for key in values]
+        new = np.flatnonzero(numbers >= self.count)
+        self._rows.add(keys.take(pa.array(new)), len(new))
+        self.count = len(self._numbers)
+        return numbers
+
+    def _find(self, keys: Array, count: int, numbers: Integers) -> int:
+        self._asked += len(keys)
+        kernel = kernel_of(_FIND, self._asked)
+        return int(kernel(keys, self._values.data, count, self._slots, numbers))
+
+    def _make_room(self, keys: int) -> None:
+        if 2 * len(self._slots) >= 3 * keys:
+            return
+        self._slots = np.full(1 << max(10, (2 * keys).bit_length()), -1, np.int32)
+        self._find(self._values.values.copy(), 0, np.empty(self.count, np.int64))
+
+    def keep(self, kept: Integers) -> None:
+        """Forget all keys but some, which are numbered anew in the order given."""
+        self.count = len(kept)
+        if self._direct:
+            self._values = Growing(np.int64, self._values.values[kept])
+            self._slots = np.zeros(0, np.int32)
+            return
+        names = list(self._numbers)
+        self._numbers = {names[old]: new for new, old in enumerate(kept.tolist())}
+        flags = np.zeros(len(names), np.bool_)
+        flags[kept] = True
+        self._rows.keep(flags)
+
+    def keys(self, numbers: Integers | None = None) -> pa.Table:
+        """The keys that some numbers stand for, or all."""
+        if self._direct:
+            values = self._values.values if numbers is None else self._values.values[numbers]
+            return pa.table([pa.array(values).cast(self.schema.field(0).type)], schema=self.schema)
+        if numbers is None:
+            return pa.concat_tables([self.schema.empty_table(), *self._rows.tables])
+        used, places = np.unique(numbers, return_inverse=True)
+        found = pa.concat_tables([self.schema.empty_table(), *self._rows.taken(used)]).combine_chunks()
+        return found.take(pa.array(places))
+
+
+def _integers(column: pa.ChunkedArray) -> Array:
+    values: Array = column.cast(pa.int64()).to_numpy().copy()
+    return values

@@ -1,0 +1,160 @@
+"""The partitions of a stream: numbers for their keys, kept over all batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.logical.equivalence import EquivalenceTest
+from ouzel.logical.query import BoundQuery
+from ouzel.optimizer.plan import UnsuitableError
+from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.key_numbers import KeyNumbers
+from ouzel.physical.compiled.operands import encoded
+from ouzel.physical.event_table import Integers
+from ouzel.physical.reference.events import python_values
+
+
+class Partitions:
+    """Numbers the partitions, and counts the events of each if the window asks for it.
+
+    Where there is but one batch, its own numbering is all that is needed: no key need be kept.
+    """
+
+    def __init__(self, query: BoundQuery, *, once: bool, tests: Sequence[EquivalenceTest] | None = None) -> None:
+        """Begin with no partition, or, without equivalence tests, with one; `tests` are all, or some of them."""
+        tests = query.equivalences if tests is None else tests
+        self.tests = [(key_column(query, test), test) for test in tests]
+        self.once = once
+        self.keys: KeyNumbers | None = None
+        self.count = 0 if self.tests else 1
+        self.counts = query.window is not None and query.window.counts_events
+        self.seen: Integers = np.zeros(self.count * self.counts, np.int64)
+
+    def number(self, table: pa.Table, rows: Integers) -> Integers:
+        """The partitions of some rows; one with a null in its key is in none and gets -1."""
+        if not self.tests:
+            return np.zeros(len(rows), np.int64)
+        parts, count = np.zeros(len(rows), np.int64), 1
+        taken = [table.column(column).take(pa.array(rows)) for column, _test in self.tests]
+        for column, (_name, test) in zip(taken, self.tests, strict=True):
+            codes, distinct = _numbered(column, None if test.constant is None else test.constant.value)
+            parts, count = _combined(parts, count, codes, distinct)
+        if self.once:
+            self.count = count
+            self.seen = np.zeros(count * self.counts, np.int64)
+            return parts
+        return self._known(taken, parts, count)
+
+    def _known(self, columns: list[pa.ChunkedArray], parts: Integers, count: int) -> Integers:
+        """The numbers that partitions of this batch had in earlier ones, new numbers for new ones."""
+        # where an index occurs several times, the last value stays: here that of the first row
+        first = np.full(count + 1, -1, np.int64)
+        first[parts[::-1]] = np.arange(len(parts))[::-1]
+        present = np.flatnonzero(first[:-1] >= 0)
+        first = first[present]
+        keys = pa.table([column.take(pa.array(first)) for column in columns], names=self._names)
+        if self.keys is None:
+            self.keys = KeyNumbers(keys.schema)
+        known = np.full(count + 1, -1, np.int64)
+        known[present] = self.keys.number(keys)
+        self.count = self.keys.count
+        if self.counts:
+            self.seen = np.concatenate([self.seen, np.zeros(self.count - len(self.seen), np.int64)])
+        return known[parts]
+
+    @property
+    def _names(self) -> list[str]:
+        return [f"k{number}" for number in range(len(self.tests))]
+
+    def keep(self, kept: Integers) -> Integers:
+        """Forget all partitions but some; the new number of every old one, -1 for those forgotten."""
+        numbers = np.full(self.count + 1, -1, np.int64)
+        numbers[kept] = np.arange(len(kept))
+        if self.keys is not None:
+            self.keys.keep(kept)
+            self.count, self.seen = len(kept), self.seen[kept] if self.counts else self.seen
+        return numbers
+
+    def state(self) -> dict[str, Any]:
+        """The keys in the order of their numbers, and the events of each partition so far."""
+        return {"seen": self.seen} | ({} if self.keys is None else {"keys": self.keys.keys()})
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.seen = state["seen"].copy()
+        self.keys = None
+        if "keys" in state:
+            self.keys = KeyNumbers(state["keys"].schema)
+            self.keys.number(state["keys"])
+            self.count = self.keys.count
+
+    def positions(self, moments: Integers, parts: Integers) -> Integers:
+        """The position of every event: how many events of its partition are over before it."""
+        positions: Integers = kernel_of(_POSITIONS, len(moments))(moments, parts, self.seen)
+        return positions
+
+
+_POSITIONS = """
+@jit
+def kernel(moments, parts, seen):
+    positions = np.zeros(len(moments), np.int64)
+    before = seen.copy()
+    latest = np.zeros(len(seen), np.int64)
+    fresh = np.ones(len(seen), np.bool_)
+    for i in range(len(moments)):
+        p = parts[i]
+        if p < 0:
+            continue
+        if fresh[p] or moments[i] != latest[p]:
+            fresh[p] = False
+            latest[p] = moments[i]
+            before[p] = seen[p]
+        positions[i] = before[p]
+        seen[p] += 1
+    return positions
+"""
+
+
+def key_column(query: BoundQuery, test: EquivalenceTest) -> str:
+    """The column that an equivalence test compares."""
+    names = {test.column(name) for component in query.components for name in component.type_names}
+    name = names.pop()
+    if name is None or names:
+        raise UnsuitableError(f"'{test.attribute}' is not one column of all components")
+    return name
+
+
+def _numbered(column: pa.ChunkedArray, constant: object) -> tuple[Integers, int]:
+    """Number the values of a key column from 0, -1 for null; with a constant, all but its value are null."""
+    direct = _small_integers(column) if constant is None else None
+    if direct is not None:
+        return direct
+    codes, values = encoded(column)
+    if constant is not None:
+        known = python_values(pa.chunked_array([values]))
+        chosen = np.array([value == constant for value in known] + [False], np.bool_)
+        return np.where(chosen[codes], 0, -1), 1
+    return codes, max(len(values), 1)
+
+
+def _small_integers(column: pa.ChunkedArray) -> tuple[Integers, int] | None:
+    """Integers of a small range are numbers already."""
+    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
+        return None
+    values: Integers = column.to_numpy().astype(np.int64, copy=False)
+    low, high = int(values.min()), int(values.max())
+    return (values - low, high - low + 1) if high - low < max(4 * len(values), 1024) else None
+
+
+def _combined(parts: Integers, count: int, codes: Integers, distinct: int) -> tuple[Integers, int]:
+    """Number the pairs of two numberings, closing gaps where there would be too many."""
+    joined = np.where((parts < 0) | (codes < 0), -1, parts * distinct + codes)
+    if count * distinct <= max(4 * len(parts), 1024):
+        return joined, count * distinct
+    known, numbers = np.unique(joined, return_inverse=True)
+    shift = int(len(known) > 0 and known[0] == -1)
+    return numbers.astype(np.int64) - shift, max(len(known) - shift, 1)

@@ -1,0 +1,82 @@
+"""Matches that are not final yet: negation at the end of a pattern waits for the window to pass (SASE 3.3).
+
+NON_OVERLAP decides in the order of ends: a match waits until none that ends before it is still undecided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ouzel.physical.compiled.growing import Numbers
+from ouzel.physical.event_table import Integers
+from ouzel.physical.match_table import Many, One, chosen, joined
+
+
+@dataclass
+class Pending:
+    """Matches that wait: what they bind, and whether they were found to stand already."""
+
+    bound: dict[str, One | Many] | None = None
+    stands: Any = None
+
+    def __len__(self) -> int:
+        """The number of matches."""
+        return 0 if self.bound is None else len(self.stands)
+
+    def add(self, bound: dict[str, One | Many], count: int) -> None:
+        """Let more matches wait."""
+        stands = np.zeros(count, np.bool_)
+        self.bound = bound if self.bound is None else joined([self.bound, bound])
+        self.stands = stands if self.stands is None else np.concatenate([self.stands, stands])
+
+    def keep(self, kept: Integers) -> None:
+        """Let only some wait on."""
+        assert self.bound is not None
+        self.bound = {variable: chosen(one, kept) for variable, one in self.bound.items()}
+        self.stands = self.stands[kept]
+
+    def columns(self, begin: int = 0) -> list[Any]:
+        """The events that the matches from `begin` on bind, variable by variable; -1 where they bind none."""
+        bound = (self.bound or {}).values()
+        return [one.rows[begin if isinstance(one, One) else one.offsets[begin] :] for one in bound]
+
+    def rows(self) -> Integers:
+        """The events that the matches bind."""
+        rows = np.concatenate([np.zeros(0, np.int64), *self.columns()])
+        return rows[rows >= 0]
+
+    def renumber(self, numbers: Numbers, begin: int = 0) -> None:
+        """Give the events of the matches from `begin` on new numbers."""
+        for column in self.columns(begin):
+            numbers.renumber(column)
+
+    def state(self) -> dict[str, Any]:
+        """What the matches bind, variable by variable."""
+        if self.bound is None:
+            return {"variables": []}
+        state: dict[str, Any] = {"variables": list(self.bound), "stands": self.stands}
+        for number, one in enumerate(self.bound.values()):
+            state[f"rows{number}"] = one.rows
+            if isinstance(one, Many):
+                state |= {f"offsets{number}": one.offsets, f"unbound{number}": one.unbound}
+        return state
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.bound, self.stands = None, state.get("stands")
+        for number, variable in enumerate(state["variables"]):
+            # numbers of events are changed in place, and what a state is made of belongs to who gave it
+            rows = state[f"rows{number}"].copy()
+            many = f"offsets{number}" in state
+            one = Many(state[f"offsets{number}"], rows, state[f"unbound{number}"]) if many else One(rows)
+            self.bound = {**(self.bound or {}), variable: one}
+
+
+def released(decided: Any, ends: Integers, *, in_order: bool) -> Any:
+    """Which of the decided matches may be reported now."""
+    if not in_order or np.all(decided):
+        return decided
+    return decided & (ends < ends[~decided].min())

@@ -1,0 +1,44 @@
+"""What an engine may hand over for OUTPUT AGGREGATE in place of matches: totals over them, by partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ouzel.physical.event_table import Integers
+
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Total:
+    """What one aggregate needs, by partition.
+
+    - `counts`: how many values there are, once per match, without nulls; without a column, how many events, and
+      without a variable, how many matches.
+    - `sums`, of sum and avg: what the values add up to.
+    - `rows`, of min and max: the row of an event that has the least or greatest value, -1 where there is no value;
+      of one with NaN only if there is nothing else.
+    """
+
+    counts: Floats
+    sums: Floats | None = None
+    rows: Integers | None = None
+
+
+@dataclass(frozen=True)
+class MatchTotals:
+    """Totals over matches, by partition, in any order; partitions without a match may be among them.
+
+    - `keys`: for each equivalence test of the query, the row of an event that has the partition's value, -1 where
+      no event of its matches has the attribute.
+    - `matches`: how many there are.
+    - `totals`: one for each aggregate of the query.
+
+    A query without equivalence tests has one partition.
+    """
+
+    keys: tuple[Integers, ...]
+    matches: Floats
+    totals: tuple[Total, ...]

@@ -1,0 +1,120 @@
+"""What a scan is written from: which queries it can run, and how it deals with their equivalence tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ouzel.errors import OuzelError
+from ouzel.language.tree import Strategy
+from ouzel.logical.conjuncts import Conjunct, Place
+from ouzel.logical.pattern import Binds, Component, Sequence, Step
+from ouzel.logical.query import BoundQuery
+from ouzel.optimizer.plan import UnsuitableError
+from ouzel.physical.compiled.partitions import key_column
+from ouzel.physical.compiled.prepare import Filters
+
+EQUIVALENCES = ("combined", "dynamic", "multi", "selection")
+
+
+@dataclass(frozen=True)
+class Negative:
+    """A negative component in the gap before the positive component `gap`; its conditions on more than itself."""
+
+    component: Component
+    gap: int
+    conjuncts: tuple[Conjunct, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Positive components in order, their conditions, negative components, and keys for equivalence tests.
+
+    Every event has `keys` numbers that stand for its values of the tests' attributes.  The first `stacks` of them
+    have active instance stacks, one for each number; those from `unchecked` on are compared event by event, as
+    soon as there is one (`early`) or when a sequence is complete.
+    """
+
+    positives: tuple[Component, ...]
+    conjuncts: tuple[Conjunct, ...]
+    negatives: tuple[Negative, ...]
+    keys: int = 0
+    stacks: int = 0
+    unchecked: int = 0
+    early: bool = False
+
+    @property
+    def length(self) -> int:
+        """The number of positive components."""
+        return len(self.positives)
+
+    @property
+    def depth(self) -> int:
+        """The number of stacks of one key: the last component needs none."""
+        return self.length - 1
+
+    @property
+    def inner(self) -> tuple[Negative, ...]:
+        """The negative components but for those at the end, which are postponed."""
+        return tuple(one for one in self.negatives if one.gap < self.length)
+
+    def fields(self, level: int) -> list[str]:
+        """The names of the arrays that the nodes of a level are made of."""
+        before = [f"previous{level}_{key}" for key in range(self.stacks)]
+        behind = [f"behind{number}" for number, one in enumerate(self.inner) if one.gap == level]
+        return [f"event{level}", *before, *([f"rip{level}"] if level else []), *behind]
+
+    def level(self, conjunct: Conjunct) -> int:
+        """The component whose binding completes a conjunct: the first, as construction goes backwards."""
+        return min(p for p, one in enumerate(self.positives) if one.variable in conjunct.variables)
+
+    def negative_level(self, negative: Negative) -> int:
+        """The component whose binding makes a negative component decidable."""
+        levels = [max(negative.gap - 1, 0)]
+        for conjunct in negative.conjuncts:
+            levels += [p for p, one in enumerate(self.positives) if one.variable in conjunct.variables]
+        return min(levels)
+
+
+def shape_of(query: BoundQuery, equivalence: str) -> tuple[Shape, Filters]:
+    """The shape of a query and the conditions on single events, or an UnsuitableError."""
+    if equivalence not in EQUIVALENCES:
+        raise OuzelError(f"equivalence: required one of {', '.join(EQUIVALENCES)}; got {equivalence!r}")
+    if query.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
+        raise UnsuitableError(f"a scan finds all sequences, and the strategy is {query.strategy.value}")
+    pattern = query.pattern
+    items = pattern.items if isinstance(pattern, Sequence) else (pattern,)
+    steps: list[Component] = []
+    for item in items:
+        if not isinstance(item, Step) or item.component.binds not in (Binds.ONE, Binds.NONE):
+            raise UnsuitableError("a scan takes single events in sequence")
+        steps.append(item.component)
+    if len(query.components) > 60:
+        raise UnsuitableError("a scan takes at most 60 components")
+    positives = tuple(one for one in steps if not one.negative)
+    for test in query.equivalences:
+        key_column(query, test)
+    single = [(one, [c for c in query.conjuncts if c.variables == {one.variable}]) for one in steps]
+    alone = {id(c) for _one, own in single for c in own}
+    several = [c for c in query.conjuncts if id(c) not in alone and c.place is not Place.ALWAYS]
+    negatives = tuple(
+        Negative(
+            one,
+            sum(not before.negative for before in steps[:place]),
+            tuple(c for c in several if c.component is one),
+        )
+        for place, one in enumerate(steps)
+        if one.negative
+    )
+    positive = tuple(c for c in several if c.place is not Place.NEGATIVE)
+    return Shape(positives, positive, negatives, *_keys(query, equivalence)), Filters(single)
+
+
+def _keys(query: BoundQuery, equivalence: str) -> tuple[int, int, int, bool]:
+    """How many keys there are, how many have stacks, from which on they are compared, and whether early."""
+    tests = len(query.equivalences)
+    counts = query.window is not None and query.window.counts_events
+    # a window that counts events counts those of the whole partition, which has to be known then
+    if equivalence == "combined" or counts or (tests < 2 and equivalence != "selection"):
+        return min(tests, 1), min(tests, 1), 1, False
+    stacks = {"dynamic": 1, "multi": tests, "selection": 0}[equivalence]
+    return tests, stacks, min(stacks, 1), equivalence == "dynamic"

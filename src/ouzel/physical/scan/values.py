@@ -1,0 +1,68 @@
+"""The values that conditions on several events compare, of all events that are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.logical.values import Kind
+from ouzel.physical.compiled.growing import Growing
+from ouzel.physical.compiled.operands import TIME, Array, Operands
+from ouzel.physical.event_table import Integers
+
+
+class Values:
+    """The columns that kernels take, from batch to batch."""
+
+    def __init__(self, operands: Operands, *, once: bool) -> None:
+        """Begin with no events."""
+        self.operands = operands
+        self.once = once
+        self.texts = dict(operands.texts)
+        self._columns: list[Growing] = []
+        self._arguments: list[Array] = []
+
+    def add(self, table: pa.Table, rows: Integers, times: Integers) -> None:
+        """Add the events of a batch."""
+        self._arguments = self.operands.arguments(table, rows, times, self.texts)
+        if self.once:
+            return
+        if not self._columns:
+            self._columns = [Growing(one.dtype) for one in self._arguments[2:]]
+        for number, one in enumerate(self._arguments[2:]):
+            if self.operands.columns[number // 2][0] != TIME:
+                self._columns[number].extend(one)
+        self._arguments = self._arguments[:2]
+
+    def arguments(self, times: Array, count: int) -> list[Array]:
+        """The arguments for a kernel that takes the first `count` columns."""
+        if self.once:
+            return self._arguments[: 2 + 2 * count]
+        arrays = [one.values for one in self._columns[: 2 * count]]
+        for number, (column, _type) in enumerate(self.operands.columns[:count]):
+            if column == TIME:
+                arrays[2 * number] = times
+        return [*self._arguments, *arrays]
+
+    def keep(self, kept: Any, begin: int = 0) -> None:
+        """Keep those of the events from `begin` on for which a flag is set."""
+        for number, column in enumerate(self._columns):
+            if self.operands.columns[number // 2][0] != TIME:
+                column.keep(kept, begin)
+
+    def forget(self) -> None:
+        """Forget texts that no event has."""
+        if not self.texts:
+            return
+        known = list(self.texts)
+        kinds = [value_type.kind for _column, value_type in self.operands.columns]
+        columns = [self._columns[2 * n] for n, kind in enumerate(kinds) if kind is Kind.STRING]
+        # those that the query mentions have the first numbers, and keep them
+        kept = np.unique(np.concatenate([np.arange(len(self.operands.texts)), *(one.values for one in columns)]))
+        numbers = np.zeros(len(known), np.int64)
+        numbers[kept] = np.arange(len(kept))
+        self.texts = {known[number]: place for place, number in enumerate(kept.tolist())}
+        for column in columns:
+            column.values[:] = numbers[column.values]

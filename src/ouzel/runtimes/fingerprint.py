@@ -1,0 +1,50 @@
+"""What a query must have in common with the one that wrote a snapshot: all but what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ouzel.optimizer.plan import Plan
+
+
+def fingerprint(plans: Sequence[Plan], params: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The parts of every query that its state depends on, in words."""
+    return [_of_plan(plan, params) for plan in plans]
+
+
+def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
+    query = plan.query
+    components = [
+        f"{'!' if one.negative else ''}{'/'.join(sorted(one.type_names))} {one.variable}"
+        + (f"{{{one.least},{'' if one.most is None else one.most}}}" if one.is_array or one.optional else "")
+        for one in query.components
+    ]
+    window = query.window
+    return {
+        "engine": plan.engine,
+        "pattern": f"{type(query.pattern).__name__}({', '.join(components)})",
+        "strategy": query.strategy.value,
+        "conditions": " AND ".join(sorted(conjunct.text for conjunct in query.conjuncts)),
+        "equivalence": ", ".join(test.text for test in query.equivalences),
+        "window": "none" if window is None else f"{window.limit} {'events' if window.counts_events else 'ticks'}",
+        "output": "NON_OVERLAP" if query.non_overlap else "ALL",
+        "into": query.into or "",
+        "parameters": ", ".join(f"{name}={value!r}" for name, value in sorted(params.items())),
+    }
+
+
+def differences(old: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]) -> list[str]:
+    """What differs, part by part.
+
+    >>> differences([{"window": "5 ticks"}], [{"window": "9 ticks"}])
+    ['window: 5 ticks, now 9 ticks']
+    """
+    if len(old) != len(new):
+        return [f"queries: {len(old)}, now {len(new)}"]
+    return [
+        f"{part}: {one.get(part) or 'none'}, now {other[part] or 'none'}"
+        for one, other in zip(old, new, strict=True)
+        for part in other
+        if one.get(part) != other[part]
+    ]

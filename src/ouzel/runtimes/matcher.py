@@ -1,0 +1,208 @@
+"""A matcher: batches of events in, final matches out, snapshots in between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from ouzel.compile import compile_query
+from ouzel.errors import DataError, OuzelError, SchemaError, StateError, listed
+from ouzel.language.durations import length_in_ticks
+from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_types import EventTypes
+from ouzel.physical.limits import Limits
+from ouzel.runtimes.fingerprint import differences, fingerprint
+from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.ordering import BEGINNING, Ordering
+from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.stages import stage_of
+from ouzel.state import read_snapshot, write_snapshot
+
+LATE_POLICIES = ("error", "keep")
+Result: TypeAlias = Any
+"""A table of matches, or, of several queries, a dict of tables by name."""
+
+
+class Matcher:
+    """Matches queries over events that come in batches; `push`, `advance` and `finish` return what is final."""
+
+    def __init__(
+        self,
+        text: str,
+        schema: pa.Schema,
+        reading: Reading,
+        params: Mapping[str, Any] | None = None,
+        *,
+        engine: str = "auto",
+        limits: Limits | None = None,
+        watermark: int | timedelta | str = 0,
+        on_late: str = "error",
+    ) -> None:
+        """Compile queries for events of a schema; `watermark` is how much later than others an event may come."""
+        if not isinstance(schema, pa.Schema):
+            raise SchemaError(f"schema: required a pyarrow schema; got {type(schema).__name__}")
+        if on_late not in LATE_POLICIES:
+            raise OuzelError(f"on_late: required one of {', '.join(LATE_POLICIES)}; got {on_late!r}")
+        self.text, self.schema, self.reading, self.params = text, schema, reading, dict(params or {})
+        self.engine, self.limits, self.on_late = engine, limits or Limits(), on_late
+        none, _restore = ingest(schema.empty_table(), reading, Report())
+        compiled = compile_query(text, none.schema, self.params, engine)
+        self.names = tuple(plan.query.name for plan in compiled.plans)
+        self.report = Report()
+        self.late: pa.Table = none.table
+        self.time = none.schema.time
+        self._fingerprint = fingerprint(compiled.plans, self.params)
+        self._stage = stage_of(compiled.plans, self.limits, none)
+        delay = length_in_ticks(watermark, self.time.tick, "watermark")
+        self._order = Ordering(none, delay, [name for name in reading.order if name != reading.time])
+        self._is_finished = False
+        # no events yet, but their columns: whoever resumes must know them
+        self._stage.step(none, BEGINNING)
+
+    # ---- events ------------------------------------------------------------------------------------------
+
+    def push(self, events: pa.RecordBatch | pa.Table) -> Result:
+        """Take a batch of events, in any order; the matches that are final now."""
+        self._check_open()
+        report = Report()
+        table, _restore = ingest(self._fitted(events), self.reading, report)
+        on_time, late = self._order.split(table)
+        if len(late) and self.on_late == "error":
+            raise DataError(
+                f"{len(late):,} of {len(table):,} events come too late: time has passed {self._order.now}\n"
+                "  hint: push events in order of time, allow for it with watermark='…', or on_late='keep'"
+            )
+        self.late = pa.concat_tables([self.late, late.table])
+        self.report.late += len(late)
+        self.report.events += report.events
+        self.report.problems += report.problems
+        return self._step(self._order.push(on_time), self._order.now)
+
+    def advance(self, watermark: Any) -> Result:
+        """Let time pass: no event before the watermark will be pushed any more.  The matches final by that."""
+        self._check_open()
+        released = self._order.advance(self._ticks(watermark))
+        return self._step(released, self._order.now)
+
+    def finish(self) -> Result:
+        """The stream is over; the matches that are left."""
+        self._check_open()
+        self._is_finished = True
+        return self._step(self._order.finish(), None)
+
+    def _step(self, events: EventTable, now: int | None) -> Result:
+        results = self._stage.step(events, now)
+        self.report.matches += sum(table.num_rows for table in results.values())
+        return results[self.names[0]] if len(self.names) == 1 else results
+
+    def _check_open(self) -> None:
+        if self._is_finished:
+            raise OuzelError("the matcher is finished: required a new one, or a snapshot from before")
+
+    def _fitted(self, events: pa.RecordBatch | pa.Table) -> pa.Table:
+        """The batch with the columns and types that were agreed on."""
+        batch = pa.Table.from_batches([events]) if isinstance(events, pa.RecordBatch) else events
+        if not isinstance(batch, pa.Table):
+            raise SchemaError(f"push: required a pyarrow record batch or table; got {type(events).__name__}")
+        missing = [name for name in self.schema.names if name not in batch.column_names]
+        if missing:
+            required = listed(self.schema.names)
+            raise SchemaError(f"push: required the columns {required}; there is no '{missing[0]}'")
+        batch = batch.select(self.schema.names)
+        try:
+            return batch if batch.schema.equals(self.schema) else batch.cast(self.schema)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+            raise SchemaError(f"push: required the types of the matcher's schema; {error}") from None
+
+    def _ticks(self, watermark: Any) -> int:
+        if isinstance(watermark, int) and not isinstance(watermark, bool):
+            return watermark
+        try:
+            ticks = pa.scalar(watermark, self.time.arrow).cast(pa.int64()).as_py()
+        except (pa.ArrowException, TypeError, ValueError):
+            ticks = None
+        if ticks is None:
+            raise OuzelError(f"advance: required a time as in the column '{self.time.name}'; got {watermark!r}")
+        return int(ticks)
+
+    # ---- snapshots ---------------------------------------------------------------------------------------
+
+    def snapshot(self) -> bytes:
+        """All that the matcher knows, to go on elsewhere or later."""
+        self._check_open()
+        header = {
+            "text": self.text,
+            "reading": {**asdict(replace(self.reading, types=None)), "order": list(self.reading.order)},
+            "types": _types_as_text(self.reading.types),
+            "engine": self.engine,
+            "limits": asdict(self.limits),
+            "delay": self._order.delay,
+            "on_late": self.on_late,
+            "queries": self._fingerprint,
+        }
+        held = self._order.held
+        values = {
+            "schema": self.schema.empty_table(),
+            "params": pa.table({name: pa.array([value]) for name, value in self.params.items()}),
+            "now": self._order.now,
+            "released": self._order.released,
+            "held": held.table,
+            "held_types": list(held.types.names),
+            "held_codes": held.types.codes,
+            "held_times": held.end_times,
+            "late": self.late,
+            "counts": pa.array([self.report.events, self.report.matches, self.report.late]).to_numpy(),
+        }
+        return write_snapshot(header, values | {f"stage.{k}": v for k, v in self._stage.state().items()})
+
+    def restore(self, data: bytes) -> None:
+        """Go on from a snapshot of a matcher of the same query; what it returns may differ."""
+        header, values = read_snapshot(data)
+        different = differences(header["queries"], self._fingerprint)
+        if not values["schema"].schema.equals(self.schema):
+            different.append("schema: other columns or types")
+        if different:
+            raise StateError("snapshot: required one of the same query; got another\n  " + "\n  ".join(different))
+        order = self._order
+        types = EventTypes(None, tuple(values["held_types"]), values["held_codes"])
+        times = values["held_times"]
+        order.held = EventTable(values["held"], order.held.schema, types, times, times, times, times)
+        order.now, order.released = values["now"], values["released"]
+        self.late = values["late"]
+        self.report.events, self.report.matches, self.report.late = values["counts"].tolist()
+        prefix = "stage."
+        self._stage.resume({k[len(prefix) :]: v for k, v in values.items() if k.startswith(prefix)})
+
+
+def restored(data: bytes) -> Matcher:
+    """The matcher that a snapshot was taken of."""
+    header, values = read_snapshot(data)
+    written = header["reading"]
+    reading = Reading(**{**written, "order": tuple(written["order"]), "types": header["types"]})
+    params = {name: values["params"].column(name)[0].as_py() for name in values["params"].column_names}
+    matcher = Matcher(
+        header["text"],
+        values["schema"].schema,
+        reading,
+        params,
+        engine=header["engine"],
+        limits=Limits(**header["limits"]),
+        watermark=header["delay"],
+        on_late=header["on_late"],
+    )
+    matcher.restore(data)
+    return matcher
+
+
+def _types_as_text(types: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Declared types as JSON can hold them: Arrow types by their names."""
+    if types is None:
+        return None
+    return {
+        name: {a: None if t is None else str(t) for a, t in one.items()} if isinstance(one, Mapping) else list(one)
+        for name, one in types.items()
+    }

@@ -1,0 +1,136 @@
+"""The partitions of matches: the values that equivalence tests have in them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ouzel.logical.equivalence import EquivalenceTest
+from ouzel.logical.query import BoundQuery
+from ouzel.logical.schema import Column
+from ouzel.logical.values import FLOAT, to_arrow
+from ouzel.physical.compiled.operands import encoded
+from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.match_table import Flags, MatchTable, One
+
+
+def partitions(
+    query: BoundQuery, matches: MatchTable, events: EventTable
+) -> tuple[Integers, int, tuple[Integers, ...]]:
+    """The number of each match's partition, how many there are, and for each test a row with each one's value."""
+    numbers, count = np.zeros(len(matches), np.int64), 1
+    if not query.equivalences:
+        return numbers, count, ()
+    rows = [_rows_with(test, query, matches, events) for test in query.equivalences]
+    for test, own in zip(query.equivalences, rows, strict=True):
+        if test.constant is None and len(matches):
+            used, places = compact(own, len(events))
+            codes, values = encoded(key_values(test, used, events))
+            numbers, count = _joined(numbers, count, codes[places] + 1, len(values) + 1)
+    first = np.zeros(min(count, len(matches)), np.int64)
+    first[numbers[::-1]] = np.arange(len(matches))[::-1]
+    return numbers, len(first), tuple(own[first] for own in rows)
+
+
+def _joined(numbers: Integers, count: int, codes: Integers, distinct: int) -> tuple[Integers, int]:
+    """Number the pairs of two numberings that occur."""
+    pairs = numbers * distinct + codes
+    if count * distinct <= 4 * len(pairs) + 1024:
+        used, places = compact(pairs, count * distinct)
+    else:
+        used, places = np.unique(pairs, return_inverse=True)
+    return places, len(used)
+
+
+def compact(rows: Integers, count: int) -> tuple[Integers, Integers]:
+    """The distinct ones of numbers from -1 to `count` - 1, and the place of each among them.
+
+    >>> [one.tolist() for one in compact(np.array([5, 2, 5, -1]), 6)]
+    [[2, 5, -1], [1, 0, 1, 2]]
+    """
+    places = np.zeros(count + 1, np.int64)
+    places[rows] = 1
+    used = np.flatnonzero(places)
+    places[used] = np.arange(len(used))
+    return np.where(used == count, -1, used), places[rows]
+
+
+def bindings(matches: MatchTable, variable: str) -> tuple[Integers, Integers]:
+    """The events that a variable is bound to in all matches: the numbers of the matches, and the rows."""
+    bound = matches.bound[variable]
+    if isinstance(bound, One):
+        numbers = np.flatnonzero(bound.rows >= 0)
+        return numbers, bound.rows[numbers]
+    return np.repeat(np.arange(len(matches)), bound.offsets[1:] - bound.offsets[:-1]), bound.rows
+
+
+def _rows_with(test: EquivalenceTest, query: BoundQuery, matches: MatchTable, events: EventTable) -> Integers:
+    """A row of each match that has the test's attribute, -1 where no event of it has."""
+    found = np.full(len(matches), -1, np.int64)
+    for component in query.components:
+        having = tuple(sorted(name for name in component.type_names if test.column(name) is not None))
+        if component.negative or not having:
+            continue
+        numbers, rows = bindings(matches, component.variable)
+        if len(having) < len(component.type_names):
+            has = events.types.among(having)[rows] >= 0
+            numbers, rows = numbers[has], rows[has]
+        found[numbers] = rows
+        if np.all(found >= 0):
+            break
+    return found
+
+
+def key_values(test: EquivalenceTest, rows: Integers, events: EventTable) -> pa.ChunkedArray:
+    """A test's attribute in some rows, in the type that the events have; for -1 the test's constant or null."""
+    columns = _columns(test)
+    arrow = _common_type(test, columns)
+    if len(columns) == 1:
+        values = _gathered(events.table.column(columns[0].name), rows, rows < 0, arrow)
+    else:
+        values = pa.chunked_array([pa.nulls(len(rows), arrow)])
+        for column in columns:
+            types = tuple(sorted(name for name in test.pattern_types if test.column(name) == column.name))
+            missing = (rows < 0) | (events.types.among(types)[rows] < 0)
+            values = pc.coalesce(values, _gathered(events.table.column(column.name), rows, missing, arrow))
+    if test.constant is not None and values.null_count:
+        values = _filled(values, pa.array([test.constant.value], to_arrow(test.constant.type)))
+    # 0.0 and -0.0 are equal: one partition
+    return pc.add(values, pa.scalar(0, arrow)) if arrow in (pa.float64(), pa.float32()) else values
+
+
+def _gathered(column: pa.ChunkedArray, rows: Integers, missing: Flags, arrow: pa.DataType) -> pa.ChunkedArray:
+    found = column.take(pa.array(rows, mask=missing))
+    return found if found.type == arrow else found.cast(arrow, safe=False)
+
+
+def _filled(values: pa.ChunkedArray, constant: pa.Array) -> pa.ChunkedArray:
+    arrow = values.type
+    if not pa.types.is_dictionary(arrow):
+        return values.fill_null(constant.cast(arrow, safe=False)[0])
+    plain = values.cast(arrow.value_type)
+    return pa.chunked_array([pa.array(_filled(plain, constant).to_pylist(), arrow)])
+
+
+def _columns(test: EquivalenceTest) -> list[Column]:
+    """The columns that hold a test's attribute, in all types of the pattern."""
+    found: dict[str, Column] = {}
+    for name in sorted(test.pattern_types):
+        event_type = test.schema.event_type(name)
+        column = event_type.column(test.attribute) if event_type else None
+        if column is not None:
+            found.setdefault(column.name, column)
+    return list(found.values())
+
+
+def _common_type(test: EquivalenceTest, columns: list[Column]) -> pa.DataType:
+    """The type of a key: that of its column, or what the values of several columns are in expressions."""
+    known = [column for column in columns if not pa.types.is_null(column.arrow)]
+    arrows = {column.arrow for column in known}
+    if len(arrows) == 1 and (len(columns) == 1 or not pa.types.is_dictionary(known[0].arrow)):
+        return known[0].arrow
+    if not known:
+        return pa.null() if test.constant is None else to_arrow(test.constant.type)
+    types = [column.type for column in known]
+    return to_arrow(FLOAT if FLOAT in types else types[0])

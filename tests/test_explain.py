@@ -1,0 +1,238 @@
+"""Explanations: golden pairs of a query and its explanation, and what must hold for every query.
+
+The pairs are in tests/golden/explain: `name.txt` explains `name.ozl`, or the paper's query of that name.  After
+a change that is meant, write them again with `.venv/bin/python tests/test_explain.py`, and read the difference.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+import ouzel as oz
+from ouzel.compile import compile_query
+from ouzel.explain.explanation import physical_sections
+from ouzel.explain.layout import WIDTH, columns
+from ouzel.explain.states import State, States
+from ouzel.logical.conjuncts import Place
+from ouzel.logical.schema import open_schema
+from ouzel.testing.strategies import RandomQuery, queries
+from valid_queries import QUERIES
+
+ROOT = Path(__file__).parents[1]
+GOLDEN = ROOT / "tests" / "golden" / "explain"
+PAPERS = ROOT / "examples" / "papers"
+FROM_PAPERS = ("sase_q1", "sase_q3", "sase_plus_q1", "sase_plus_q3", "sase_plus_template_p3_star", "zstream_q3")
+
+CASES = sorted([*GOLDEN.glob("*.ozl"), *(PAPERS / f"{name}.ozl" for name in FROM_PAPERS)])
+every_case = pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+TEXTS = [*QUERIES, *(path.read_text(encoding="utf-8") for path in sorted({*CASES, *PAPERS.glob("*.ozl")}))]
+every_text = pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+
+
+def explained(path: Path) -> str:
+    return oz.query(path.read_text(encoding="utf-8")).explain() + "\n"
+
+
+def golden(path: Path) -> Path:
+    return GOLDEN / f"{path.stem}.txt"
+
+
+@every_case
+def test_an_explanation_is_as_it_was(path: Path) -> None:
+    assert explained(path) == golden(path).read_text(encoding="utf-8")
+
+
+def test_every_golden_explanation_has_a_query() -> None:
+    assert sorted(GOLDEN.glob("*.txt")) == sorted(map(golden, CASES))
+
+
+def test_the_page_on_plans_shows_the_plan_of_the_papers_query_3() -> None:
+    page = (ROOT / "docs" / "explain.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    _meaning, plan = explained(PAPERS / "sase_plus_q3.ozl").split("  engine ")
+    assert shown == f"  engine {plan}"
+
+
+# ---- every condition has its place -----------------------------------------------------------------------
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def check_places(text: str) -> None:
+    """Every condition is placed once, and compiled engines show it in some formula; all of it is in the text."""
+    shown = words(oz.query(text).explain())
+    for plan in compile_query(text, open_schema()).plans:
+        query = plan.query
+        sections, placed = physical_sections(plan)
+        conditions = [*{test.text for test in query.equivalences}, *(one.text for one in query.conjuncts)]
+        conditions += [query.window.text] if query.window else []
+        assert sorted(condition for condition, _place in placed) == sorted(conditions)
+        assert all(words(f"{condition} {place}") in shown for condition, place in placed)
+        formulas = words(" ".join(row for _title, rows in sections for row in rows))
+        for conjunct in query.conjuncts if plan.physical is not None else ():
+            assert conjunct.place is Place.ALWAYS or conjunct.text in formulas
+
+
+@every_text
+def test_every_condition_has_one_place(text: str) -> None:
+    check_places(text)
+
+
+@given(queries())
+def test_every_condition_of_a_random_query_has_one_place(query: RandomQuery) -> None:
+    check_places(query.text)
+
+
+# ---- states of the automaton -----------------------------------------------------------------------------
+
+
+def states(query: str) -> dict[str, State]:
+    plan = compile_query(query, open_schema()).plans[0]
+    assert plan.engine == "automaton"
+    return {state.name: state for state in States(plan.query, plan.physical.shape).all()}
+
+
+def edges(state: State) -> dict[str, str]:
+    return {f"{edge.action} -> {edge.target}": " and ".join(edge.terms) for edge in state.edges}
+
+
+IGNORED = {
+    "strict_contiguity { }": ("False", "False"),
+    "partition_contiguity { [k] }": ("not [k] and WITHIN 5", "not [k] and WITHIN 5"),
+    "partition_contiguity { [k, x] }": ("not ([k] and [x]) and WITHIN 5", "not ([k] and [x]) and WITHIN 5"),
+    "skip_till_next_match { [k] }": ("not take and WITHIN 5", "not begin and WITHIN 5"),
+    "skip_till_any_match { }": ("True and WITHIN 5", "True and WITHIN 5"),
+}
+
+
+@pytest.mark.parametrize(("strategy", "formulas"), IGNORED.items())
+def test_what_is_ignored_depends_on_the_strategy(strategy: str, formulas: tuple[str, str]) -> None:
+    found = states(f"PATTERN SEQ(A+ a[], B b) WHERE {strategy} WITHIN 5")
+    assert edges(found["a[i]"])["ignore -> a[i]"] == formulas[0]
+    assert edges(found["b"])["ignore -> b"] == formulas[1]
+    assert "ignore -> a[1]" not in edges(found["a[1]"])
+
+
+BOUNDS = {
+    "+": ("1 or more events", "", ""),
+    "*": ("any number of events", "", ""),
+    "{2,}": ("2 or more events", "", "at least 2 taken and "),
+    "{3}": ("3 events", " and fewer than 3 taken", "at least 3 taken and "),
+    "{0,2}": ("0 to 2 events", " and fewer than 2 taken", ""),
+    "{1}": ("1 event", " and fewer than 1 taken", ""),
+}
+
+
+@pytest.mark.parametrize("quantifier", BOUNDS)
+def test_how_many_events_a_closure_takes(quantifier: str) -> None:
+    about, fewer, enough = BOUNDS[quantifier]
+    found = states(f"PATTERN SEQ(A{quantifier} a[], B b)")
+    assert found["a[i]"].about == about
+    assert edges(found["a[i]"])["take -> a[i]"] == f"mask: A{fewer}"
+    assert edges(found["a[i]"])["proceed -> b"] == f"{enough}peek: the event begins b"
+    assert ("proceed -> b" in edges(found["a[1]"])) == (quantifier in ("*", "{0,2}"))
+    assert found["a[i]"].needs == (["number of events taken"] if fewer or enough else [])
+
+
+def test_a_full_closure_waits_for_what_comes_next() -> None:
+    query = "PATTERN SEQ(A{2,3} a[], (B b | C c)) WHERE skip_till_next_match { }"
+    ignored = edges(states(query)["a[i]"])["ignore -> a[i]"]
+    assert ignored == "(not take if fewer than 3 taken, else not begin at b or c)"
+
+
+def test_optional_components_are_passed_over() -> None:
+    found = states("PATTERN SEQ(A a, B? b, C* c[], D? d) WHERE skip_till_next_match { count(c[]) != 1 }")
+    assert list(found) == ["a", "b", "c[1]", "c[i]", "d", "F"]
+    assert edges(found["a"]) == {"begin -> b": "mask: A"}
+    assert edges(found["b"]) == {
+        "begin -> c[1]": "mask: B",
+        "ignore -> b": "not begin, here or at c[1] or d",
+        "proceed -> c[1]": "peek: the event begins c[1] or d",
+    }
+    assert edges(found["c[1]"])["proceed -> d"] == "count(c[]) != 1 and peek: the event begins d"
+    assert edges(found["d"])["proceed -> F"] == ""
+
+
+def test_a_condition_on_what_may_not_be_there_says_so() -> None:
+    found = states("PATTERN SEQ(A? a, B b, (C c | D d)) WHERE a.x < b.x AND b.x < c.x AND c.x < 3")
+    assert edges(found["b"])["begin -> c or d"] == "mask: B and a.x < b.x, if there is a"
+    assert found["b"].needs == ["a.x", "whether there is a"]
+    assert edges(found["c"])["begin -> F"] == "mask: C and c.x < 3 and b.x < c.x"
+    assert found["c"].needs == ["b.x"]
+
+
+def test_a_component_called_f_is_not_the_final_state() -> None:
+    assert list(states("PATTERN SEQ(A+ a[], F)")) == ["a[1]", "a[i]", "F", "final"]
+
+
+NEEDED = {
+    "b.x > a[1].x": ("b", "a[1].x"),
+    "b.x > a[a.LEN].x": ("b", "a[a.LEN].x"),
+    "b.x > a.LEN": ("b", "a.LEN"),
+    "b.x > count(a[])": ("b", "a.LEN"),
+    "b.x > avg(a[].x)": ("b", "running sum and count of a[].x"),
+    "b.x > count(a[].x)": ("b", "running count of a[].x"),
+    "b.x > first(a[].y)": ("b", "a[1].y"),
+    "start(b) - end(a[1]) < 3": ("b", "end(a[1])"),
+    "a[i].x > a[i-1].x": ("a[i]", "a[i-1].x"),
+    "a[i].x > a[1].y": ("a[i]", "a[1].y"),
+    "a[i].x > max(a[..i-1].x)": ("a[i]", "running max of a[..i-1].x"),
+    "a[a.LEN].x > sum(a[].y) + a[1].x": ("a[i]", "a[a.LEN].x, running sum of a[].y, a[1].x"),
+    "a[1].x > 3": ("a[1]", ""),
+    "a[i].x > 3 AND b.x > 4": ("b", ""),
+}
+
+
+@pytest.mark.parametrize("condition", NEEDED)
+def test_what_a_run_remembers(condition: str) -> None:
+    name, needs = NEEDED[condition]
+    found = states(f"PATTERN SEQ(A+ a[], B b) WHERE {condition}")
+    assert ", ".join(found[name].needs) == needs
+    assert all(state.needs == [] for state in found.values() if state.name != name)
+
+
+# ---- the choice of engine --------------------------------------------------------------------------------
+
+
+def test_why_this_engine_and_not_one_that_is_preferred() -> None:
+    text = oz.query("PATTERN SEQ(A+ a[], B b)").explain()
+    assert "engine      automaton: events and closures in sequence" in text
+    assert "\n              not scan: a scan takes single events in sequence\n" in text
+    assert "not " not in oz.query("PATTERN SEQ(A a, B b)").explain()
+
+
+@pytest.mark.parametrize("engine", ["scan", "automaton", "reference"])
+def test_an_engine_that_was_asked_for(engine: str) -> None:
+    text = oz.query("PATTERN SEQ(A a, B b)").explain(engine=engine)
+    assert f"engine      {engine}: it was asked for; " in text
+    assert "not scan" not in text
+
+
+# ---- layout ----------------------------------------------------------------------------------------------
+
+
+@every_text
+def test_explanations_fit_on_a_terminal(text: str) -> None:
+    assert max(map(len, oz.query(text).explain().splitlines())) <= WIDTH
+
+
+def test_long_conditions_are_cut_between_words() -> None:
+    condition = " OR ".join(f"a.x = {number}" for number in range(40))
+    text = oz.query(f"PATTERN SEQ(A a, B b) WHERE {condition}").explain()
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert words(text).count(condition) == 3  # as a condition, in the mask, and placed
+
+
+def test_a_word_that_is_too_long_stays_whole() -> None:
+    assert columns([("a", ["x" * 200, "b"])]) == ["a  " + "x" * 200, "   b"]
+
+
+if __name__ == "__main__":
+    for case in CASES:
+        golden(case).write_text(explained(case), encoding="utf-8")

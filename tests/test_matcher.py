@@ -1,0 +1,245 @@
+"""A matcher finds what `match` finds, however the stream is cut into batches, and wherever it is restored."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ouzel as oz
+from ouzel.physical.compiled import kernel
+from ouzel.testing.strategies import RandomQuery, queries, streams
+
+Events = list[dict[str, Any]]
+SCHEMA = pa.schema(
+    {"eid": pa.string(), "ts": pa.int64(), "type": pa.string(), "k": pa.int64(), "x": pa.int64(), "y": pa.int64()}
+)
+TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
+
+
+@st.composite
+def cuts(draw: st.DrawFn) -> tuple[list[int], list[bool], list[bool]]:
+    """Where batches end, after which of them time is said to pass, and after which the matcher is restored."""
+    places = sorted(draw(st.sets(st.integers(1, 9), max_size=4)))
+    flags = st.lists(st.booleans(), min_size=len(places) + 1, max_size=len(places) + 1)
+    return places, draw(flags), draw(flags)
+
+
+def by_batches(
+    query: str, events: Events, cut: tuple[list[int], list[bool], list[bool]], **options: Any
+) -> list[str]:
+    """The matches of all batches, as texts, sorted."""
+    places, passes, restores = cut
+    ordered = sorted(events, key=lambda event: event["ts"])
+    matcher = oz.matcher(query, SCHEMA, types=TYPES, **options)
+    found: list[Any] = []
+
+    def add(results: Any) -> None:
+        found.extend(results.to_pylist())
+
+    begins = [0, *places]
+    ends = [*places, len(ordered)]
+    for begin, end, time_passes, is_restored in zip(begins, ends, passes, restores, strict=True):
+        batch = ordered[begin:end]
+        add(matcher.push(pa.Table.from_pylist(batch, SCHEMA)))
+        following = ordered[end:]
+        if time_passes and following:
+            add(matcher.advance(following[0]["ts"]))
+        if is_restored:
+            matcher = oz.restore(matcher.snapshot())
+    add(matcher.finish())
+    return sorted(map(json.dumps, found))
+
+
+def at_once(query: str, events: Events) -> list[str]:
+    return sorted(map(json.dumps, oz.match(events, query, engine="reference", types=TYPES)))
+
+
+ALL = queries(non_overlap=True)
+
+
+@settings(max_examples=300)
+@given(ALL, streams(), cuts())
+def test_batches_make_no_difference(
+    query: RandomQuery, events: Events, cut: tuple[list[int], list[bool], list[bool]]
+) -> None:
+    assert by_batches(query.text, events, cut) == at_once(query.text, events)
+
+
+@settings(max_examples=100)
+@given(ALL, streams(), cuts())
+def test_batches_make_no_difference_to_the_reference(
+    query: RandomQuery, events: Events, cut: tuple[list[int], list[bool], list[bool]]
+) -> None:
+    assert by_batches(query.text, events, cut, engine="reference") == at_once(query.text, events)
+
+
+@settings(max_examples=5)
+@given(ALL, streams(), cuts())
+def test_batches_make_no_difference_compiled(
+    query: RandomQuery, events: Events, cut: tuple[list[int], list[bool], list[bool]]
+) -> None:
+    with patch.object(kernel, "COMPILE_FROM", 0):
+        assert by_batches(query.text, events, cut) == at_once(query.text, events)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "PATTERN A a & B b WHERE a.k = b.k WITHIN 4 RETURN a.eid AS a, b.eid AS b",
+        "PATTERN A a & B b & !C c WITHIN 4 RETURN a.eid AS a, b.eid AS b",
+        "PATTERN A; B+; C WITHIN 5 RETURN A.eid AS a, count(B) AS n, C.eid AS c",
+        "PATTERN A; B*; C RETURN A.eid AS a, C.eid AS c",
+    ],
+)
+@settings(max_examples=60)
+@given(events=streams(), cut=cuts())
+def test_operators_of_zstream(query: str, events: Events, cut: tuple[list[int], list[bool], list[bool]]) -> None:
+    assert by_batches(query, events, cut) == at_once(query, events)
+
+
+COMPOSED = """
+QUERY pairs PATTERN SEQ(A a, B b, !C c) WHERE a.x <= b.x WITHIN 3 RETURN a.eid AS a, b.eid AS b INTO Pair
+QUERY whole PATTERN SEQ(Pair p, A last) WITHIN 6 RETURN p.a AS a, p.b AS b, last.eid AS last
+"""
+
+
+@settings(max_examples=100)
+@given(streams(), cuts())
+def test_composite_events(events: Events, cut: tuple[list[int], list[bool], list[bool]]) -> None:
+    places, _passes, restores = cut
+    ordered = sorted(events, key=lambda event: event["ts"])
+    matcher = oz.matcher(COMPOSED, SCHEMA, types=TYPES)
+    found: dict[str, list[str]] = {"pairs": [], "whole": []}
+
+    def add(results: Any) -> None:
+        for name, table in results.items():
+            found[name] += map(json.dumps, table.to_pylist())
+
+    for begin, end, is_restored in zip([0, *places], [*places, len(ordered)], restores, strict=True):
+        add(matcher.push(pa.Table.from_pylist(ordered[begin:end], SCHEMA)))
+        if is_restored:
+            matcher = oz.restore(matcher.snapshot())
+    add(matcher.finish())
+    expected = oz.match(events, COMPOSED, engine="reference", types=TYPES)
+    for name, matches in found.items():
+        assert sorted(matches) == sorted(map(json.dumps, expected[name]))
+
+
+STEPS = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 5 RETURN a.eid AS a, b.eid AS b"
+
+
+def table(*rows: tuple[str, int, str]) -> pa.Table:
+    """Events of one partition: their names, times and types."""
+    events = [{"eid": eid, "ts": ts, "type": kind, "k": 1, "x": None, "y": None} for eid, ts, kind in rows]
+    return pa.Table.from_pylist(events, SCHEMA)
+
+
+def test_events_of_the_latest_moment_wait_for_others_of_it() -> None:
+    matcher = oz.matcher(STEPS, SCHEMA)
+    assert matcher.push(table(("e1", 1, "A"), ("e2", 2, "B"))).to_pylist() == []
+    assert matcher.push(table(("e3", 2, "B"))).to_pylist() == []
+    assert matcher.advance(3).to_pylist() == [{"a": "e1", "b": "e2"}, {"a": "e1", "b": "e3"}]
+    assert matcher.finish().num_rows == 0
+
+
+def test_a_match_that_may_be_refuted_waits_for_its_window() -> None:
+    query = "PATTERN SEQ(A a, B b, !(C c)) WITHIN 5 RETURN a.eid AS a, b.eid AS b"
+    matcher = oz.matcher(query, SCHEMA)
+    assert matcher.push(table(("e1", 1, "A"), ("e2", 2, "B"), ("e3", 4, "A"))).num_rows == 0
+    assert matcher.advance(5).num_rows == 0
+    assert matcher.advance(6).to_pylist() == [{"a": "e1", "b": "e2"}]
+
+
+def test_late_events_are_refused_and_nothing_is_taken() -> None:
+    matcher = oz.matcher(STEPS, SCHEMA)
+    matcher.push(table(("e1", 10, "A")))
+    with pytest.raises(oz.DataError, match="1 of 2 events come too late: time has passed 10"):
+        matcher.push(table(("e2", 9, "A"), ("e3", 11, "B")))
+    assert matcher.push(table(("e4", 12, "B"))).num_rows == 0
+    assert matcher.finish().to_pylist() == [{"a": "e1", "b": "e4"}]
+
+
+def test_late_events_can_be_had() -> None:
+    matcher = oz.matcher(STEPS, SCHEMA, on_late="keep")
+    matcher.push(table(("e1", 10, "A")))
+    matcher.push(table(("e2", 9, "A"), ("e3", 11, "B")))
+    assert matcher.late.column("eid").to_pylist() == ["e2"]
+    assert matcher.report.late == 1
+    again = oz.restore(matcher.snapshot())
+    assert again.late.column("eid").to_pylist() == ["e2"]
+    assert again.report.late == 1
+    assert again.finish().to_pylist() == [{"a": "e1", "b": "e3"}]
+
+
+def test_a_watermark_waits_for_events_out_of_order() -> None:
+    schema = pa.schema({"ts": pa.timestamp("s"), "type": pa.string()})
+    matcher = oz.matcher("PATTERN SEQ(A a, B b) RETURN a.ts AS a, b.ts AS b", schema, watermark="1 minute")
+
+    def at(second: int, kind: str) -> pa.Table:
+        return pa.table({"ts": pa.array([second], pa.timestamp("s")), "type": [kind]})
+
+    assert matcher.push(at(50, "B")).num_rows == 0
+    assert matcher.push(at(20, "A")).num_rows == 0
+    assert matcher.push(at(110, "C")).num_rows == 0
+    found = matcher.push(at(111, "C"))
+    assert found.column("a").cast(pa.int64()).to_pylist() == [20]
+    with pytest.raises(oz.DataError, match="come too late"):
+        matcher.push(at(50, "B"))
+
+
+def test_tie_breakers_order_events_across_batches() -> None:
+    schema = pa.schema({"ts": pa.int64(), "seq": pa.int64(), "type": pa.string()})
+    query = "PATTERN SEQ(A a, B b) RETURN a.seq AS a, b.seq AS b"
+    matcher = oz.matcher(query, schema, order=["ts", "seq"])
+    rows = [{"ts": 1, "seq": 2, "type": "B"}, {"ts": 1, "seq": 1, "type": "A"}, {"ts": 1, "seq": 0, "type": "B"}]
+    for row in rows:
+        assert matcher.push(pa.Table.from_pylist([row], schema)).num_rows == 0
+    later = pa.Table.from_pylist([{"ts": 2, "seq": 0, "type": "B"}], schema)
+    assert matcher.push(later).to_pylist() == [{"a": 1, "b": 2}]
+    assert matcher.finish().to_pylist() == [{"a": 1, "b": 0}]
+
+
+def test_a_finished_matcher_takes_no_more() -> None:
+    matcher = oz.matcher(STEPS, SCHEMA)
+    matcher.finish()
+    for use in (matcher.finish, matcher.snapshot, lambda: matcher.push(table(("e1", 1, "A")))):
+        with pytest.raises(oz.OuzelError, match="the matcher is finished"):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: oz.matcher(STEPS, {"ts": "int64"}), "schema: required a pyarrow schema; got dict"),
+        (lambda: oz.matcher(STEPS, SCHEMA, on_late="drop"), "on_late: required one of error, keep; got 'drop'"),
+        (lambda: oz.matcher(STEPS, SCHEMA, watermark="soon"), "watermark: required a length of time such as"),
+        (lambda: oz.matcher(STEPS, SCHEMA).push([1]), "push: required a pyarrow record batch or table; got list"),
+        (lambda: oz.matcher(STEPS, SCHEMA).push(pa.table({"ts": [1]})), "push: required the columns eid"),
+        (lambda: oz.matcher(STEPS, SCHEMA).advance("noon"), "advance: required a time as in the column 'ts'"),
+        (
+            lambda: oz.matcher("PATTERN A a RETURN count(*) AS n OUTPUT AGGREGATE", SCHEMA),
+            "OUTPUT AGGREGATE: required all events at once",
+        ),
+    ],
+)
+def test_messages(make: Any, message: str) -> None:
+    with pytest.raises(oz.OuzelError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("query", [STEPS, STEPS.replace("WHERE [k]", "WHERE skip_till_next_match { [k] }")])
+def test_memory_is_that_of_the_window(query: str) -> None:
+    """A thousand windows pass; a snapshot holds about as much as after ten."""
+    matcher = oz.matcher(query, SCHEMA)
+    sizes = []
+    for batch in range(200):
+        rows = [(f"e{n}", n, "ABC"[n % 3]) for n in range(batch * 250, batch * 250 + 250)]
+        matcher.push(table(*rows))
+        sizes.append(len(matcher.snapshot()))
+    assert max(sizes[100:]) <= 1.2 * max(sizes[:100])
