@@ -21,16 +21,16 @@ $(STAMP): pyproject.toml $(LOCKS) scripts/setup.sh
 	@touch $@
 
 test: $(STAMP) ## run the tests (ARGS="-k name" passes options to pytest)
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup -q $(ARGS)
+	@$(BIN)/python -m pytest -n 2 -q $(ARGS)
 
 check: $(STAMP) ## what CI runs: lint, format, types, tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
+	$(BIN)/python -m pytest -n 2 -q
 
 demo: $(STAMP) ## run the demonstration
-	@$(BIN)/ouzel demo
+	@$(BIN)/ouzel demo --runtime spark
 
 tables: $(STAMP) ## write the parser's tables again: after a change to the grammar
 	@$(BIN)/python -m ouzel.language.make_tables

@@ -34,7 +34,7 @@ OPTIONAL = {
     "duckdb": ("bench/peers.py",),
     "pandas": (),
     "polars": (),
-    "pyspark": ("runtimes/spark/", "testing/clusters.py", "testing/kafka.py"),
+    "pyspark": ("runtimes/spark/", "cli/spark.py", "testing/clusters.py", "testing/kafka.py"),
     "hypothesis": ("testing/strategies.py",),
 }
 

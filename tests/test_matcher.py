@@ -174,7 +174,21 @@ def test_late_events_can_be_had() -> None:
     again = oz.restore(matcher.snapshot())
     assert again.late.column("eid").to_pylist() == ["e2"]
     assert again.report.late == 1
+    assert again.take_late().column("eid").to_pylist() == ["e2"]
+    assert again.take_late().num_rows == 0
+    assert again.report.late == 1
     assert again.finish().to_pylist() == [{"a": "e1", "b": "e3"}]
+
+
+def test_a_batch_may_say_how_far_time_has_passed() -> None:
+    batch = pa.Table.from_pylist(
+        [{"eid": "e0", "ts": 1, "type": "A"}, {"eid": "e1", "ts": 2, "type": "B"}], SCHEMA
+    )
+    query = "PATTERN SEQ(A a, B b) RETURN a.eid AS a, b.eid AS b"
+    one, two = oz.matcher(query, SCHEMA, watermark=100), oz.matcher(query, SCHEMA, watermark=100)
+    assert one.push(batch, 3).to_pylist() == [{"a": "e0", "b": "e1"}]
+    assert two.push(batch, 2).num_rows == 0
+    assert two.push(batch.slice(2), 3).to_pylist() == [{"a": "e0", "b": "e1"}]
 
 
 def test_a_watermark_waits_for_events_out_of_order() -> None:

@@ -1,11 +1,12 @@
 """Ouzel: complex event processing for Python and Spark."""
 
-from ouzel.api import Query, match, matcher, query, restore
+from ouzel.api import Query, match, matcher, query, restore, spark_session
 from ouzel.errors import DataError, OuzelError, OuzelWarning, QueryError, SchemaError, StateError
 from ouzel.logical.functions import register_function
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.spark.options import SparkOptions
 
 __version__ = "0.1.0"
 
@@ -19,10 +20,12 @@ __all__ = [
     "QueryError",
     "Report",
     "SchemaError",
+    "SparkOptions",
     "StateError",
     "match",
     "matcher",
     "query",
     "register_function",
     "restore",
+    "spark_session",
 ]

@@ -22,9 +22,10 @@ from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.compressed import compress
 from ouzel.runtimes.embedded import Progress, run_program
 from ouzel.runtimes.ingest import AUTO, Reading, ingest
-from ouzel.runtimes.kinds import is_without_rows
+from ouzel.runtimes.kinds import is_spark, is_without_rows
 from ouzel.runtimes.matcher import Matcher, restored
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.spark.options import SparkOptions
 
 MODES = ("verbose", "compressed")
 
@@ -86,14 +87,16 @@ def match(
     mode: str = "verbose",
     tuning: Mapping[str, str] | None = None,
     limits: Limits | None = None,
+    watermark: int | timedelta | str = 0,
     threads: int | None = None,
     on_bad: str = "error",
     report: Report | None = None,
     progress: Progress | None = None,
+    spark: SparkOptions | None = None,
 ) -> Any:
     """Find all matches of a query in events.
 
-    `events` is a pyarrow, pandas or Polars table, a list of dicts, or a dict of these by event type; the matches
+    `events` is a pyarrow, pandas, Polars or Spark table, a list of dicts, or a dict of these by type; the matches
     come back as the same kind of table, or, if the query's text holds several queries, as a dict of tables by
     query name.
 
@@ -113,6 +116,11 @@ def match(
     - `threads` share the partitions of a large table; by default as many as there are processors for us.
     - `on_bad="quarantine"` sets malformed events aside, to be found in `report`, an `oz.Report`.
     - `progress` is called with the number of events done and the number there are.
+    - On Spark the result is a DataFrame, computed when it is used; `spark=oz.SparkOptions(…)` says how.
+    - Of a Spark stream it is a stream: a match comes out when it is final, once events `watermark` later came.
+      Events that are later than the watermark allows are left out and counted in the query's progress, or come out
+      with `oz.SparkOptions(late=True)`.  The matches of several queries come as one stream, with a column `query`
+      and, for each query, one that holds its matches as structs.
 
     >>> rows = [{"ts": 1, "type": "A"}, {"ts": 2, "type": "B"}]
     >>> match(rows, "PATTERN A; B RETURN A.ts AS a, B.ts AS b")
@@ -124,6 +132,18 @@ def match(
         raise OuzelError(f"params: required a dict of names and values; got {params!r}")
     query = query.with_params(**params) if params else query
     report = report if report is not None else Report()
+    if is_spark(events):
+        from ouzel.runtimes.spark.batch import match_dataframe
+
+        _refuse(mode != "verbose", "mode", mode, "on Spark")
+        reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
+        if events.isStreaming:
+            from ouzel.runtimes.spark.streaming import match_stream
+
+            arguments = (query.text, query.params, reading, engine, limits or Limits(), spark, watermark)
+            return match_stream(events, *arguments)
+        frames = match_dataframe(events, query.text, query.params, reading, engine, limits or Limits(), spark)
+        return frames[query.names[0]] if len(query.names) == 1 else frames
     if is_without_rows(events):
         none = {plan.query.name: of_no_events(plan.query) for plan in query._plans}
         return none[query.names[0]] if len(query.names) == 1 else none
@@ -182,9 +202,21 @@ def matcher(
     )
 
 
+def spark_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
+    """The Spark session there is; if none, a new one on this machine, or at `master` (spark://…, sc://…)."""
+    from ouzel.runtimes.spark.session import local_session
+
+    return local_session(master, settings)
+
+
 def restore(snapshot: bytes) -> Matcher:
     """The matcher that a snapshot was taken of."""
     return restored(snapshot)
+
+
+def _refuse(wrong: bool, name: str, value: Any, where: str) -> None:
+    if wrong:
+        raise OuzelError(f"{name}={value!r} is not to be had {where}\n  hint: leave out {name}")
 
 
 def _threads(threads: Any) -> int:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ouzel as oz
 from ouzel.physical.compiled import kernel
+from ouzel.physical.scan.shape import EQUIVALENCES
 from ouzel.testing.strategies import RandomQuery, queries, streams
 
 Events = list[dict[str, Any]]
@@ -17,8 +20,16 @@ TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for n
 SEQUENCES = queries(strategies=("skip_till_any_match",), closures=False, alternatives=False, non_overlap=True)
 
 
-def agree(query: str, events: Events, **options: Any) -> None:
-    scanned = oz.match(events, query, engine="scan", **options)
+def several_tests(query: RandomQuery, tests: str) -> RandomQuery:
+    """The query with several equivalence tests in place of its own."""
+    return replace(query, conditions=[tests, *(one for one in query.conditions if not one.startswith("["))])
+
+
+TESTED = st.builds(several_tests, SEQUENCES, st.sampled_from(("[k, x]", "[k] AND [y]", "[k, x, y]", "[k = 1, x]")))
+
+
+def agree(query: str, events: Events, equivalence: str = "combined", **options: Any) -> None:
+    scanned = oz.match(events, query, engine="scan", tuning={"equivalence": equivalence}, **options)
     assert scanned == oz.match(events, query, engine="reference", **options)
 
 
@@ -33,6 +44,41 @@ def test_random_sequences(query: RandomQuery, events: Events) -> None:
 def test_random_sequences_compiled(query: RandomQuery, events: Events) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):
         agree(query.text, events, types=TYPES)
+
+
+@settings(max_examples=300)
+@given(st.one_of(SEQUENCES, TESTED), streams(max_events=14), st.sampled_from(EQUIVALENCES))
+def test_equivalence_tests_evaluated_in_every_way(query: RandomQuery, events: Events, equivalence: str) -> None:
+    agree(query.text, events, equivalence, types=TYPES)
+
+
+@pytest.mark.parametrize("equivalence", EQUIVALENCES)
+@pytest.mark.parametrize("negative", ["", "!(C n), "])
+def test_equivalence_tests_evaluated_in_every_way_compiled(equivalence: str, negative: str) -> None:
+    events = [
+        {"ts": n // 3, "type": "ABCAB"[n % 5], "k": n % 4 or None, "x": n * 7 % 3, "y": n * 5 % 4, "eid": str(n)}
+        for n in range(60)
+    ]
+    query = f"""PATTERN SEQ(A a, {negative}B b, A c) WHERE [k, x, y] AND a.eid != c.eid WITHIN 15
+        RETURN a.eid AS a, b.eid AS b, c.eid AS c"""
+    with patch.object(kernel, "COMPILE_FROM", 0):
+        agree(query, events, equivalence)
+
+
+@pytest.mark.parametrize("equivalence", ["", "hashed"])
+def test_an_unknown_equivalence_is_an_error(equivalence: str) -> None:
+    message = f"equivalence: required one of combined, dynamic, multi, selection; got '{equivalence}'"
+    with pytest.raises(oz.OuzelError, match=message):
+        agree("PATTERN SEQ(A a, B b) WHERE [k]", example(), equivalence)
+
+
+def test_keys_that_are_equal_are_the_same_key() -> None:
+    values = [0.0, -0.0, float("nan"), float("nan"), None, None, 1.5, 1.5]
+    events = [{"ts": n, "type": "AB"[n % 2], "f": value} for n, value in enumerate(values)]
+    assert oz.match(events, "PATTERN SEQ(A a, B b) WHERE [f] RETURN a.ts AS p, b.ts AS q", engine="scan") == [
+        {"p": 0, "q": 1},
+        {"p": 6, "q": 7},
+    ]
 
 
 EXPRESSIONS = (

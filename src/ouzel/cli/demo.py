@@ -6,7 +6,8 @@ import shutil
 import sys
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from time import perf_counter
+from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -46,6 +47,9 @@ def demo(
     folder: Annotated[
         Path, typer.Option("--dir", metavar="PATH", help="Where to put them and the queries.")
     ] = Path("demo"),
+    runtime: Annotated[
+        Literal["embedded", "spark"], typer.Option(metavar="NAME", help="Where to match: embedded, or spark.")
+    ] = "embedded",
 ) -> None:
     """Make up a shop's RFID readings, and find stolen and misplaced items in them.
 
@@ -62,9 +66,13 @@ def demo(
         ("shoplifting", SHOPLIFTING, week.stolen, "stolen"),
         ("misplaced", MISPLACED, week.misplaced, "misplaced"),
     )
+    source: Any = week.readings
+    if runtime == "spark":
+        with progress_bar("starting Spark"):
+            source = oz.spark_session().read.parquet(str(events))
     for name, text, injected, fate in tasks:
         _keep(folder / f"{name}.ozl", text)
-        _find(console, name, text, week.readings, injected, fate)
+        _find(console, name, text, source, injected, fate)
     _suggest(console, folder, events)
 
 
@@ -82,24 +90,25 @@ def _keep(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def _find(
-    console: Console, name: str, text: str, readings: pa.Table, injected: tuple[int, ...], fate: str
-) -> None:
+def _find(console: Console, name: str, text: str, readings: Any, injected: tuple[int, ...], fate: str) -> None:
     """Run a query; show it, what it finds, and whether that is what there was to find."""
     shown = Text(text.rstrip())
     shown.highlight_words(KEYWORDS, "bold cyan")
     shown.highlight_regex("--.*", "italic dim")
     console.print(Padding(shown, (1, 2, 0, 2)))
-    report = oz.Report()
+    report, began = oz.Report(), perf_counter()
     with progress_bar(name) as bar:
         matches = oz.match(readings, text, report=report, progress=bar)
+        if not isinstance(matches, pa.Table):
+            matches = matches.toArrow()
+    seconds = perf_counter() - began
+    events = report.events or readings.count()
     show_table(matches, ROWS)
     items = set(matches.column("tag_id").to_pylist())
     exact = items == set(injected)
     verdict = f"exactly those that were {fate}" if exact else f"{len(injected):,} were {fate}"
     console.print(
-        f"{len(items):,} items: {verdict}.\n"
-        f"{report.events:,} events in {report.seconds:.1f} s: {report.events / report.seconds:,.0f} events/s"
+        f"{len(items):,} items: {verdict}.\n{events:,} events in {seconds:.1f} s: {events / seconds:,.0f} events/s"
     )
 
 

@@ -14,6 +14,7 @@ import ouzel as oz
 from ouzel.cli.options import (
     EVENTS,
     EVENTS_HELP,
+    QUERY,
     RESULTS,
     EngineOption,
     NoTypeOption,
@@ -30,7 +31,8 @@ from ouzel.cli.options import (
 from ouzel.cli.progress import STDERR, progress_bar
 from ouzel.cli.read import read_events, table_names
 from ouzel.cli.show import counted
-from ouzel.cli.write import Format, check_flat, file_paths, show, stdout_format, write_files
+from ouzel.cli.spark import SparkRun, runtime_of
+from ouzel.cli.write import SHOWN_ROWS, Format, check_flat, file_paths, show, stdout_format, write_files
 from ouzel.runtimes.quarantine import refuse
 
 EventsOption = Annotated[
@@ -82,6 +84,24 @@ LimitOption = Annotated[
     ),
 ]
 
+RuntimeOption = Annotated[
+    Literal["auto", "spark", "embedded"],
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=QUERY,
+        help="Where to run: spark, or embedded in this process; auto takes Spark for large files and tables.",
+    ),
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        rich_help_panel=QUERY,
+        help="A Spark master (local[*], spark://…) or Spark Connect (sc://…).",
+        show_default="local[*]",
+    ),
+]
+
 RUN_EXAMPLES = """\
 Examples:
 
@@ -91,6 +111,9 @@ Examples:
   # One file per event type; ties in time broken by a sequence number
   ouzel run thefts.ozl --events Shelf=shelf.parquet --events Exit=exit.parquet \\
     --order ts,seq
+
+  # Terabytes: on a Spark cluster, from a table of its catalog
+  ouzel run thefts.ozl --events shop.readings --master spark://host:7077 --to thefts.parquet
 
   # Events that cannot be read go to a file of their own
   ouzel run thefts.ozl --events readings.jsonl --quarantine bad.jsonl
@@ -110,6 +133,8 @@ def run(
     quarantine: QuarantineOption = None,
     param: ParamOption = None,
     engine: EngineOption = "auto",
+    runtime: RuntimeOption = "auto",
+    master: MasterOption = None,
     to: ToOption = None,
     file_format: FormatOption = None,
     limit: LimitOption = None,
@@ -121,8 +146,13 @@ def run(
     options = reading(time, type, no_type, order, time_unit)
     options["on_bad"] = _on_bad(on_bad, quarantine)
     parsed = oz.query(query_text(query), parameters(param))
-    target = to and file_paths(to, file_format, parsed.names)
+    target = file_paths(to, file_format, parsed.names) if to else None
     chosen = target[1] if target else stdout_format(file_format, parsed.names)
+    if runtime_of(runtime, master, events) == "spark":
+        if quarantine is not None:
+            raise typer.BadParameter("requires --runtime embedded", param_hint="--quarantine")
+        _on_spark(parsed, events, {**options, "engine": engine}, master, target, chosen, limit)
+        return
     aside = quarantine and file_paths(quarantine, None, table_names(events), "--quarantine")
     began, report = perf_counter(), oz.Report()
     with progress_bar("reading events") as bar:
@@ -143,6 +173,32 @@ def run(
     if aside:
         write_files(sources.set_aside(report), *aside)
     _summarise(report, perf_counter() - began, quarantine)
+
+
+def _on_spark(
+    query: oz.Query,
+    events: list[str],
+    options: dict[str, Any],
+    master: str | None,
+    target: tuple[dict[str, Path], Format] | None,
+    chosen: Format,
+    limit: int | None,
+) -> None:
+    """Run the query on Spark."""
+    began = perf_counter()
+    with progress_bar("starting Spark") as bar:
+        spark = SparkRun(master)
+        bar.say("matching on Spark")
+        results = spark.match(query, events, options)
+        if target:
+            spark.write(results, *target)
+        else:
+            most = SHOWN_ROWS if limit is None and chosen == "table" else limit
+            tables = spark.shown(results, most)
+    if not target:
+        show(tables, chosen, limit)
+    where = f" to {', '.join(map(str, target[0].values()))}" if target else ""
+    STDERR.print(Text(f"matched on Spark{where}, {perf_counter() - began:.1f} s", "dim"), soft_wrap=True)
 
 
 def _on_bad(on_bad: str | None, quarantine: Path | None) -> str:

@@ -88,8 +88,12 @@ class EventTypes:
 
 def _places(column: pa.ChunkedArray, names: tuple[str, ...]) -> Codes:
     wanted = pa.array(names, pa.string())
+
+    def places(part: pa.ChunkedArray) -> Any:
+        return pc.fill_null(pc.index_in(part, value_set=wanted), -1).to_numpy()
+
+    if len(column) < _PARALLEL_FROM:
+        return places(column)  # type: ignore[no-any-return]
     half = len(column) // 2
-    parts = [column] if len(column) < _PARALLEL_FROM else [column.slice(0, half), column.slice(half)]
-    with ThreadPoolExecutor(len(parts)) as threads:
-        found = threads.map(lambda part: pc.fill_null(pc.index_in(part, value_set=wanted), -1).to_numpy(), parts)
-        return np.concatenate(list(found))
+    with ThreadPoolExecutor(2) as threads:
+        return np.concatenate(list(threads.map(places, (column.slice(0, half), column.slice(half)))))

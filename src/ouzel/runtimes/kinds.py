@@ -131,3 +131,8 @@ def _plain(table: pa.Table) -> pa.Table:
     """Pandas leaves its index and metadata in the table: they are no attributes."""
     names = [name for name in table.column_names if not name.startswith("__index_level_")]
     return table.select(names).replace_schema_metadata(None)
+
+
+def is_spark(events: Any) -> bool:
+    """Whether events are a Spark DataFrame, of Spark Connect or not."""
+    return type(events).__module__.startswith("pyspark.sql") and hasattr(events, "mapInArrow")

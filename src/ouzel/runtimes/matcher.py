@@ -65,8 +65,11 @@ class Matcher:
 
     # ---- events ------------------------------------------------------------------------------------------
 
-    def push(self, events: pa.RecordBatch | pa.Table) -> Result:
-        """Take a batch of events, in any order; the matches that are final now."""
+    def push(self, events: pa.RecordBatch | pa.Table, watermark: Any = None) -> Result:
+        """Take a batch of events, in any order; the matches that are final now.
+
+        With a `watermark`, time passes to it after the batch, as `advance` would let it, but in one step.
+        """
         self._check_open()
         report = Report()
         table, _restore = ingest(self._fitted(events), self.reading, report)
@@ -80,13 +83,19 @@ class Matcher:
         self.report.late += len(late)
         self.report.events += report.events
         self.report.problems += report.problems
-        return self._step(self._order.push(on_time), self._order.now)
+        released = self._order.push(on_time, None if watermark is None else self._ticks(watermark))
+        return self._step(released, self._order.now)
 
     def advance(self, watermark: Any) -> Result:
         """Let time pass: no event before the watermark will be pushed any more.  The matches final by that."""
         self._check_open()
         released = self._order.advance(self._ticks(watermark))
         return self._step(released, self._order.now)
+
+    def take_late(self) -> pa.Table:
+        """The late events kept so far, which the matcher forgets; `report.late` still counts them."""
+        late, self.late = self.late, self.late.schema.empty_table()
+        return late
 
     def finish(self) -> Result:
         """The stream is over; the matches that are left."""
@@ -163,8 +172,9 @@ class Matcher:
         """Go on from a snapshot of a matcher of the same query; what it returns may differ."""
         header, values = read_snapshot(data)
         different = differences(header["queries"], self._fingerprint)
-        if not values["schema"].schema.equals(self.schema):
-            different.append("schema: other columns or types")
+        before = values["schema"].schema
+        if not before.equals(self.schema):
+            different.append(f"schema: other columns or types: {_columns(before)}, now {_columns(self.schema)}")
         if different:
             raise StateError("snapshot: required one of the same query; got another\n  " + "\n  ".join(different))
         order = self._order
@@ -196,6 +206,10 @@ def restored(data: bytes) -> Matcher:
     )
     matcher.restore(data)
     return matcher
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in schema)
 
 
 def _types_as_text(types: Mapping[str, Any] | None) -> dict[str, Any] | None:

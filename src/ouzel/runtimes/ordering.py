@@ -34,10 +34,11 @@ class Ordering:
             return events, events.none()
         return events.taken(np.flatnonzero(~late)), events.taken(np.flatnonzero(late))
 
-    def push(self, events: EventTable) -> EventTable:
-        """Take events in any order; the ones to go on with."""
+    def push(self, events: EventTable, now: int | None = None) -> EventTable:
+        """Take events in any order, and let time pass to `now` if that is said; the events to go on with."""
         self.held = self.held.followed_by(events) if len(self.held) else events
-        return self.advance(int(events.end_times.max()) - self.delay) if len(events) else events
+        latest = int(events.end_times.max()) - self.delay if len(events) else self.now
+        return self.advance(latest if now is None else max(latest, now))
 
     def advance(self, now: int) -> EventTable:
         """Let time pass; the events before it."""

@@ -147,7 +147,7 @@ class AutomatonMatching:
         runs = memory.runs if store is None else Runs.none(plan.widths)
         store = store or memory.store
         driven = drive(
-            kernel_of(plan.source, len(new)),
+            kernel_of(plan.source, memory.seen),
             runs,
             store,
             begins,

@@ -43,11 +43,14 @@ class Memory:
         self.runs = Runs.none(plan.widths)
         self.pending = Pending()
         self.until: Integers = np.zeros(0, np.int64)
+        self.seen = 0
         self._has_events = False
         self._checked = 0
 
     def add(self, events: EventTable, prepared: Prepared) -> int:
         """Keep the events that some component wants, for as long as they may matter; the number of the first."""
+        # over many small batches compiling pays too
+        self.seen += len(prepared)
         base = len(self.buffer)
         if self.once:
             self.events, self.buffer = events, prepared

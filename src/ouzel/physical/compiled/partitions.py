@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
@@ -39,7 +40,7 @@ class Partitions:
         if not self.tests:
             return np.zeros(len(rows), np.int64)
         parts, count = np.zeros(len(rows), np.int64), 1
-        taken = [table.column(column).take(pa.array(rows)) for column, _test in self.tests]
+        taken = [_comparable(table.column(column).take(pa.array(rows))) for column, _test in self.tests]
         for column, (_name, test) in zip(taken, self.tests, strict=True):
             codes, distinct = _numbered(column, None if test.constant is None else test.constant.value)
             parts, count = _combined(parts, count, codes, distinct)
@@ -81,7 +82,7 @@ class Partitions:
 
     def state(self) -> dict[str, Any]:
         """The keys in the order of their numbers, and the events of each partition so far."""
-        return {"seen": self.seen} | ({} if self.keys is None else {"keys": self.keys.keys()})
+        return {"seen": self.seen.copy()} | ({} if self.keys is None else {"keys": self.keys.keys()})
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
@@ -126,6 +127,19 @@ def key_column(query: BoundQuery, test: EquivalenceTest) -> str:
     if name is None or names:
         raise UnsuitableError(f"'{test.attribute}' is not one column of all components")
     return name
+
+
+def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A key column with one value for all that are equal; what does not equal itself is in no partition."""
+    if pa.types.is_date64(column.type):
+        return column.cast(pa.date32())
+    if pa.types.is_decimal(column.type):
+        return column.cast(pa.float64())
+    if pa.types.is_floating(column.type):
+        # of the two zeros, the sum is the positive one
+        column = pc.add(column.cast(pa.float64()), 0.0)
+        return pc.if_else(pc.is_nan(column), None, column)
+    return column
 
 
 def _numbered(column: pa.ChunkedArray, constant: object) -> tuple[Integers, int]:

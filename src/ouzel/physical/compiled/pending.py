@@ -57,18 +57,19 @@ class Pending:
         """What the matches bind, variable by variable."""
         if self.bound is None:
             return {"variables": []}
-        state: dict[str, Any] = {"variables": list(self.bound), "stands": self.stands}
+        state: dict[str, Any] = {"variables": list(self.bound), "stands": self.stands.copy()}
         for number, one in enumerate(self.bound.values()):
-            state[f"rows{number}"] = one.rows
+            # numbers of events are changed in place, and a state is not
+            state[f"rows{number}"] = one.rows.copy()
             if isinstance(one, Many):
                 state |= {f"offsets{number}": one.offsets, f"unbound{number}": one.unbound}
         return state
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
-        self.bound, self.stands = None, state.get("stands")
+        self.bound, self.stands = None, None
         for number, variable in enumerate(state["variables"]):
-            # numbers of events are changed in place, and what a state is made of belongs to who gave it
+            self.stands = state["stands"].copy()
             rows = state[f"rows{number}"].copy()
             many = f"offsets{number}" in state
             one = Many(state[f"offsets{number}"], rows, state[f"unbound{number}"]) if many else One(rows)

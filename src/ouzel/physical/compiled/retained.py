@@ -42,6 +42,7 @@ class Retained:
         self.numbers = Growing(np.int32)
         self.masks = Growing(np.int64) if masks else None
         self._pushed: tuple[EventTable, Prepared] | None = None
+        self._none: EventTable | None = None
         self._base = 0
         self._earliest = 0
 
@@ -82,6 +83,8 @@ class Retained:
         """A table that has some events, given in order, and their rows in it."""
         if self.once and self._pushed is not None:
             return self._pushed[0], self._pushed[1].rows[numbers]
+        if not len(numbers) and self._none is not None:
+            return self._none, numbers
         split = int(np.searchsorted(numbers, self._base))
         old = numbers[:split]
         moments = self.moments.values[numbers]
@@ -94,8 +97,9 @@ class Retained:
             tables.append(self.rows.conform(pushed.table).take(pa.array(rows)))
             types = types.followed_by(pushed.types.taken(rows))
         table = pa.concat_tables(tables)
-        schema = self.query.schema
-        return EventTable(table, schema, types, moments, moments, times, times), np.arange(len(numbers))
+        events = EventTable(table, self.query.schema, types, moments, moments, times, times)
+        self._none = events if not len(numbers) else self._none
+        return events, np.arange(len(numbers))
 
     def alive(self, now: int | None, numbers: Integers | slice = slice(None)) -> Any:
         """Whether a match that starts with an event may still end."""

@@ -13,6 +13,7 @@ import numpy as np
 from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.operands import Array, Operands
+from ouzel.physical.compiled.prepare import Prepared
 from ouzel.physical.scan.shape import Negative, Shape
 
 
@@ -26,27 +27,29 @@ class Postponed:
     bit: int
     source: str
     columns: int
+    keyed: bool
 
     @classmethod
     def of(cls, shape: Shape, negative: Negative, operands: Operands) -> Postponed:
         """Write the kernel."""
         source = _source(shape, negative, operands)
-        return cls(1 << negative.component.position, source, len(operands.columns))
+        return cls(1 << negative.component.position, source, len(operands.columns), shape.keys > 0)
 
     def refute(
-        self, keep: Any, sequences: list[Array], base: int, masks: Array, keys: list[Array], seen: int, *rest: Any
+        self, keep: Any, sequences: list[Array], new: Prepared, base: int, seen: int, arguments: tuple[Any, ...]
     ) -> None:
         """Clear the flags of the sequences that an event of the batch from `base` on refutes.
 
-        `seen` is how many events there were so far: whether compiling pays.
+        `arguments` are the keys, moments, clocks and values of all events; `seen` is how many events there were so
+        far, which tells whether compiling pays.
         """
-        refuters = base + np.flatnonzero(masks & self.bit)
+        refuters = base + np.flatnonzero(new.masks & self.bit)
         if not len(refuters) or not len(keep):
             return
-        parts = keys[0][refuters] if keys else np.zeros(len(refuters), np.int64)
+        parts = arguments[0][refuters] if self.keyed else np.zeros(len(refuters), np.int64)
         order = np.argsort(parts, kind="stable")
         starts = np.searchsorted(parts[order], np.arange(int(parts.max()) + 2))
-        kernel_of(self.source, seen)(keep, refuters[order], starts, *sequences, *keys, *rest)
+        kernel_of(self.source, seen)(keep, refuters[order], starts, *sequences, *arguments)
 
 
 def _source(shape: Shape, negative: Negative, operands: Operands) -> str:

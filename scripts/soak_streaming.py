@@ -1,0 +1,133 @@
+"""A stream whose driver is killed at random moments, over and over: in the end its rows must be those of one run.
+
+python scripts/soak_streaming.py --kills 20 --seed 7
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import ouzel as oz
+
+SCHEMA = "eid string, ts long, type string, k long, x long"
+QUERY = """PATTERN SEQ(A a, B b, !(C c)) WHERE [k] AND a.x <= b.x AND c.x = 1 WITHIN 40
+    RETURN a.eid AS a, b.eid AS b, b.ts - a.ts AS after"""
+DELAY, FILES_PER_KILL = 20, 3
+
+
+def main() -> None:
+    """Parse the arguments; run the soak, or, if told to, the stream that it kills."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--stream", type=Path, help="run the stream of a directory until it has seen all files")
+    options = parser.parse_args()
+    if options.stream:
+        run_stream(options.stream)
+        return
+    print(f"seed {options.seed}")
+    with tempfile.TemporaryDirectory() as directory:
+        soak(Path(directory), options.kills, random.Random(options.seed))  # noqa: S311 - no secrets
+
+
+def soak(directory: Path, kills: int, chance: random.Random) -> None:
+    """Kill the stream's driver so many times; then let it end, and compare."""
+    events = write_events(directory / "source", FILES_PER_KILL * (kills + 1), chance)
+    for number in range(kills):
+        with Stream(directory) as stream:
+            target = batches_done(directory) + chance.randint(1, 2)
+            while batches_done(directory) < target and stream.is_running:
+                time.sleep(0.05)
+            time.sleep(chance.uniform(0, 2))  # somewhere in the next micro-batch
+        print(f"kill {number + 1}: after {batches_done(directory)} micro-batches", flush=True)
+    with Stream(directory) as stream:
+        if stream.process.wait():
+            raise SystemExit("the stream failed; the end of its log:\n" + (directory / "log").read_text()[-3000:])
+    compare(events, json.loads((directory / "found.json").read_text(encoding="utf-8")))
+
+
+class Stream:
+    """The stream as a process, in a group of its own with its Java process: at the end both are killed at once."""
+
+    def __init__(self, directory: Path) -> None:
+        """Start it."""
+        with (directory / "log").open("ab") as log:
+            command = [sys.executable, __file__, "--stream", str(directory)]
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)  # noqa: S603
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has neither ended nor failed."""
+        return self.process.poll() is None
+
+    def __enter__(self) -> Stream:
+        """Nothing to do."""
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        """Kill it without warning."""
+        if self.is_running:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def batches_done(directory: Path) -> int:
+    """How many micro-batches are committed."""
+    return sum(path.name.isdigit() for path in (directory / "checkpoint" / "commits").glob("*"))
+
+
+def write_events(source: Path, files: int, chance: random.Random) -> list[dict[str, Any]]:
+    """Files of events out of order, the last one with an event long after all others."""
+    source.mkdir()
+    events: list[dict[str, Any]] = [
+        {"eid": f"e{n}", "ts": n // 2, "type": chance.choice("ABCD"), "k": chance.randrange(9), "x": n % 3}
+        for n in range(100 * files)
+    ]
+    events.sort(key=lambda event: event["ts"] + chance.randint(0, DELAY))
+    for number in range(files):
+        rows = events[100 * number : 100 * (number + 1)]
+        if number == files - 1:
+            rows = [*rows, {**rows[-1], "eid": "end", "ts": 10**9, "type": "D"}]
+        path = source / f"{number:05}.json"
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        os.utime(path, (10**9 + number, 10**9 + number))
+    return events
+
+
+def run_stream(directory: Path) -> None:
+    """The process to be killed."""
+    from ouzel.runtimes.spark.session import local_session
+
+    spark = local_session("local[2]", {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1g"})
+    events = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(directory / "source"))
+    matches = oz.match(events, QUERY, watermark=DELAY, spark=oz.SparkOptions(buckets=4))
+    writer = matches.writeStream.option("checkpointLocation", str(directory / "checkpoint"))
+    writer.trigger(availableNow=True).start(str(directory / "sink")).awaitTermination()
+    # Spark reads only the files that its sink has committed: others are left from micro-batches cut short
+    rows = [row.asDict() for row in spark.read.parquet(str(directory / "sink")).collect()]
+    (directory / "found.json").write_text(json.dumps(rows), encoding="utf-8")
+
+
+def compare(events: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
+    """Say whether every match came out, and came out once."""
+    expected = Counter(map(json.dumps, oz.match(events, QUERY, engine="reference")))
+    got = Counter(map(json.dumps, rows))
+    missing, surplus = (expected - got).total(), (got - expected).total()
+    print(f"{expected.total()} matches expected, {missing} missing, {surplus} too many")
+    if missing or surplus:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""`ouzel run` on Spark: its own sources and sinks, by path or table name."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import typer
+
+import ouzel as oz
+from ouzel.cli.write import SUFFIXES, Format
+from ouzel.runtimes.spark.session import local_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Files of that many bytes and more are worth the seconds in which Spark starts.
+LARGE = 2 << 30
+TYPE_COLUMN = "type"
+
+
+def runtime_of(chosen: str, master: str | None, events: list[str]) -> str:
+    """Where to run: as asked for; else on Spark, if a master is named, or events are many or in a table."""
+    if chosen != "auto":
+        return chosen
+    if master is not None:
+        return "spark"
+    paths = [_split(option)[1] for option in events]
+    if any(_is_table(path) for path in paths):
+        return "spark"
+    size = sum(file.stat().st_size for path in paths if path.exists() for file in _files(path))
+    return "spark" if size >= LARGE else "embedded"
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a name can only be that of a table in the catalog: schema.table."""
+    name = str(path)
+    is_file = path.exists() or Path(name.lower().removesuffix(".gz")).suffix in SUFFIXES
+    return not is_file and re.fullmatch(r"\w+(\.\w+)+", name) is not None
+
+
+def _files(path: Path) -> list[Path]:
+    return [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+
+
+def _split(option: str) -> tuple[str, Path]:
+    """NAME=PATH or PATH."""
+    found = re.fullmatch(r"([\w-]+)=(.+)", option, re.DOTALL)
+    if found is None or Path(option).exists():
+        return "", Path(option)
+    return found[1], Path(found[2])
+
+
+class SparkRun:
+    """One command on Spark."""
+
+    def __init__(self, master: str | None) -> None:
+        """Find or start the session."""
+        self.session: SparkSession = local_session(master)
+
+    def match(self, query: oz.Query, events: list[str], options: dict[str, Any]) -> dict[str, DataFrame]:
+        """The matches of each query, not computed yet."""
+        tables = {name: self._read(path) for name, path in map(_split, events)}
+        if list(tables) == [""]:
+            found = oz.match(tables[""], query, **options)
+        else:
+            table, types = self._united(tables, str(options["time"]))
+            found = oz.match(table, query, **{**options, "type": TYPE_COLUMN, "types": types})
+        return found if isinstance(found, dict) else {query.names[0]: found}
+
+    def _read(self, path: Path) -> DataFrame:
+        """A source of Spark's: a file or directory by how it ends, or a table of the catalog."""
+        reader, name = self.session.read, str(path)
+        suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+        match SUFFIXES.get(suffix):
+            case "csv":
+                return reader.option("header", True).option("inferSchema", True).csv(name)
+            case "json":
+                return reader.json(name)
+            case "parquet":
+                return reader.parquet(name)
+        if path.is_dir() and (path / "_delta_log").is_dir():
+            return reader.format("delta").load(name)
+        if path.is_dir():
+            return reader.parquet(name)
+        if not re.fullmatch(r"\w+(\.\w+)*", name):
+            known = ", ".join(SUFFIXES)
+            raise typer.BadParameter(
+                f"'{name}': required a name that ends in {known}, a directory, or a table", param_hint="--events"
+            )
+        return self.session.table(name)
+
+    def _united(self, tables: dict[str, DataFrame], time: str) -> tuple[DataFrame, dict[str, list[str]]]:
+        """One table of several, one per event type."""
+        from pyspark.sql import functions as f
+
+        types = {name: [column for column in one.columns if column != time] for name, one in tables.items()}
+        typed = [one.withColumn(TYPE_COLUMN, f.lit(name)) for name, one in tables.items()]
+        return reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), typed), types
+
+    def write(self, results: dict[str, DataFrame], paths: dict[str, Path], file_format: Format) -> None:
+        """Write every result, as Spark does: to a directory of files."""
+        for name, path in paths.items():
+            writer = results[name].write.mode("overwrite")
+            if file_format == "csv":
+                writer = writer.option("header", True)
+            writer.format(file_format).save(str(path))
+
+    def shown(self, results: dict[str, DataFrame], limit: int | None) -> dict[str, pa.Table]:
+        """What is to be shown of each result."""
+        return {name: (one if limit is None else one.limit(limit + 1)).toArrow() for name, one in results.items()}

@@ -1,0 +1,129 @@
+"""What a scan remembers from batch to batch: events, the stacks they are in, and what is not final yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ouzel.physical.compiled.growing import Growing, Numbers, marked
+from ouzel.physical.compiled.operands import Array
+from ouzel.physical.compiled.pending import Pending
+from ouzel.physical.compiled.prepare import Prepared
+from ouzel.physical.compiled.retained import Retained
+from ouzel.physical.event_table import EventTable
+from ouzel.physical.scan.keys import Keys
+from ouzel.physical.scan.stacks import Stacks
+from ouzel.physical.scan.values import Values
+
+if TYPE_CHECKING:
+    from ouzel.physical.scan.scan import ScanPlan
+
+# So many events, nodes and keys may have gone before it is worth looking for them.
+SPARE = 4_096
+
+
+class Memory:
+    """Events with their keys and values, stacks, sequences that wait, and where NON_OVERLAP's last match ends."""
+
+    def __init__(self, plan: ScanPlan, *, once: bool) -> None:
+        """Begin with nothing."""
+        self.plan = plan
+        self.once = once
+        self.keys = Keys(plan.query, plan.shape, once=once)
+        self.retained = Retained(plan.query, self.keys.partitions, once=once)
+        self.values = Values(plan.operands, once=once)
+        self.stacks = Stacks(plan.shape)
+        self.pending = Pending()
+        self.until = Growing(np.int64)
+        self.seen = 0
+        self._since = self.stacks.counts()
+        self._checked = 0
+        self._remembered = 0
+
+    def add(self, events: EventTable, prepared: Prepared) -> tuple[Prepared, int]:
+        """Add a batch; those of its events that are in some partition, and the number of the first."""
+        prepared = self.keys.add(events, prepared)
+        self.seen += len(prepared)
+        self._since = self.stacks.counts()
+        base = self.retained.add(events, prepared)
+        times = events.end_times[prepared.rows] if self.retained.counts else prepared.clocks
+        self.values.add(events.table, prepared.rows, times)
+        return prepared, base
+
+    def arguments(self, columns: int) -> list[Array]:
+        """What kernels compare: constants, and the first columns of all events."""
+        return self.values.arguments(self.retained.times.values, columns)
+
+    # ---- what is not needed any more ---------------------------------------------------------------------
+
+    def settle(self, base: int) -> None:
+        """Keep of a batch the events that are in a stack, may refute, or are part of a sequence that waits."""
+        nodes = self.stacks.events(self._since)
+        waiting = [column[column >= base] for column in self.pending.columns()]
+        used = marked(len(self.retained) - base, *(one - base for one in (*nodes, *waiting)))
+        self.retained.settle(used)
+        if not used.all():
+            self._keep_beside(used, base, nodes)
+
+    def prune(self, now: int) -> None:
+        """Forget what nothing needs any more, once it may be much (windows in the scan, SASE 4.3)."""
+        size = len(self.retained) + len(self.stacks)
+        # a quarter more is little enough for memory, and much enough for the time that it takes
+        if size >= self._checked + self._checked // 4 + SPARE:
+            self.stacks.prune(self.retained.alive(now))
+            used = marked(len(self.retained), *self.stacks.events(), *self.pending.columns())
+            if not used.all():
+                self.retained.prune(used)
+                self._keep_beside(used, 0, self.stacks.events())
+            self._checked = len(self.retained) + len(self.stacks)
+        if self.keys.count + len(self.values.texts) >= 2 * self._remembered + SPARE:
+            self._forget()
+            self._remembered = self.keys.count + len(self.values.texts)
+
+    def _keep_beside(self, used: Any, base: int, nodes: list[Array]) -> None:
+        """Follow the events, of which those from `base` on were kept for which a flag is set."""
+        self.keys.keep(used, base)
+        self.values.keep(used, base)
+        numbers = Numbers(used, base)
+        for events in nodes:
+            numbers.renumber(events)
+        self.pending.renumber(numbers)
+
+    def _forget(self) -> None:
+        """Forget keys and texts that no event has: no match to come can overlap with those of their partitions."""
+        partitions, kept = self.keys.forget(self.retained)
+        self.stacks.forget(kept)
+        if len(self.until):
+            self.until = Growing(np.int64, self.until.values[partitions])
+        self.values.forget()
+
+    # ---- snapshots ---------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All of it, as arrays and tables."""
+        states = {
+            "retained": self.retained.state(),
+            "keys": self.keys.state(),
+            "stacks": self.stacks.state(),
+            "pending": self.pending.state(),
+            "own": {"until": self.until.values.copy(), "seen": self.seen},
+        }
+        return {f"{part}.{name}": value for part, state in states.items() for name, value in state.items()}
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on with all of it."""
+        self.retained.resume(_under("retained.", state))
+        self.keys.resume(_under("keys.", state))
+        self.stacks.resume(_under("stacks.", state))
+        self.pending.resume(_under("pending.", state))
+        self.until = Growing(np.int64, state["own.until"])
+        self.seen = state["own.seen"]
+        self.values = Values(self.plan.operands, once=False)
+        if len(self.retained):
+            events, rows = self.retained.events(np.arange(len(self.retained)))
+            self.values.add(events.table, rows, events.end_times)
+
+
+def _under(prefix: str, state: dict[str, Any]) -> dict[str, Any]:
+    return {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}

@@ -1,0 +1,1 @@
+"""Stage 5 on Spark: sessions, and the Java they run on."""

@@ -1,0 +1,126 @@
+"""Batch: `match` on a Spark DataFrame, partition by partition, or slice of time by slice of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ouzel.logical.pattern import edge_negatives
+from ouzel.logical.query import BoundQuery
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.limits import Limits
+from ouzel.runtimes.embedded import run_program
+from ouzel.runtimes.ingest import Reading
+from ouzel.runtimes.spark.columns import arrow_schema, kept_columns, result_schemas, type_column
+from ouzel.runtimes.spark.options import SparkOptions
+from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files
+from ouzel.runtimes.spark.pushdown import quoted, wanted, wanted_by_arrow
+from ouzel.runtimes.spark.task import SLICE, Task
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# A slice is at least so many windows long: what is in two slices is matched twice.
+WINDOWS_PER_SLICE = 4
+
+
+def match_dataframe(
+    events: DataFrame,
+    text: str,
+    params: Mapping[str, Any],
+    reading: Reading,
+    engine: str,
+    limits: Limits,
+    options: SparkOptions | None,
+) -> dict[str, DataFrame]:
+    """The matches of every query as a DataFrame, computed when it is used."""
+    options = options or SparkOptions()
+    schema = arrow_schema(events)
+    whole = Task(text, "", dict(params), reading, schema, engine, limits)
+    return {
+        plan.query.name: _query(events, plan, replace(whole, name=plan.query.name, memory=options.memory), options)
+        for plan in whole.compiled.plans
+    }
+
+
+def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> DataFrame:
+    plans = task.compiled.plans
+    spark_schema, output = result_schemas(run_program(plans, task.none, task.limits)[plan.query.name].schema)
+    types, kept = type_column(task), kept_columns(task)
+    source = events
+    if not task.is_composed:
+        condition = wanted(plan.query, types)
+        events = events if condition is None else events.where(condition)
+    events = events.select([events[quoted(name)] for name in kept])
+    schema = pa.schema([task.schema.field(name) for name in kept])
+    task = replace(task, schema=schema, output=output)
+    tasks = options.tasks or int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    if task.is_composed:
+        return events.coalesce(1).mapInArrow(task.whole, spark_schema)
+    keys = partition_columns(plan)
+    files = plain_files(source, schema) if keys and options.reads_files else None
+    if files:
+        reading = FileTask(task, tuple(keys), tasks, wanted_by_arrow(plan.query, types))
+        return match_files(events.sparkSession, files, reading, spark_schema)
+    if keys:
+        apart = events.repartition(tasks, *(events[quoted(name)] for name in keys))
+        return apart.mapInArrow(task.whole, spark_schema)
+    return _by_time(events, plan.query, task, tasks, spark_schema)
+
+
+def partition_columns(plan: Plan) -> list[str]:
+    """The columns by which events can be kept apart, if each test has one column for all components."""
+    if not plan.partition_by:
+        return []
+    found: list[str] = []
+    for test in plan.query.equivalences:
+        names = {test.column(name) for component in plan.query.components for name in component.type_names}
+        name = names.pop()
+        if name is None or names:
+            return []
+        found.append(name)
+    return found
+
+
+def _by_time(events: DataFrame, query: BoundQuery, task: Task, tasks: int, output: Any) -> DataFrame:
+    """Slices of time that overlap by the window, each match owned by the one in which it starts."""
+    from pyspark.sql import functions as f
+
+    window = query.window
+    if window is None or window.counts_events or query.non_overlap or query.aggregates:
+        return events.coalesce(1).mapInArrow(task.whole, output)
+    ticks = _ticks(events, task)
+    least, most = events.agg(f.min(ticks), f.max(ticks)).first() or (None, None)
+    if least is None:
+        return events.coalesce(1).mapInArrow(task.whole, output)
+    length = max((most - least) // max(2 * tasks, 1) + 1, WINDOWS_PER_SLICE * window.limit)
+    count = (most - least) // length + 1
+    if count == 1:
+        return events.coalesce(1).mapInArrow(task.whole, output)
+    # negation at the start looks back as far as the window, everything else looks ahead
+    back = window.limit if edge_negatives(query.pattern, at_end=False) else 0
+    low = f.floor((ticks - f.lit(least) - f.lit(window.limit)) / f.lit(length))
+    high = f.floor((ticks - f.lit(least) + f.lit(back)) / f.lit(length))
+    numbers = f.sequence(f.greatest(low, f.lit(0)), f.least(high, f.lit(count - 1)))
+    sliced = events.withColumn(SLICE, f.explode(numbers)).repartition(min(count, 2 * tasks), SLICE)
+    return sliced.mapInArrow(replace(task, slices=(least, length)).sliced, output)
+
+
+def _ticks(events: DataFrame, task: Task) -> Any:
+    """The time column as whole ticks, as the engines count them."""
+    from pyspark.sql import functions as f
+
+    column = events[quoted(task.reading.time)]
+    arrow = task.schema.field(task.reading.time).type
+    if pa.types.is_timestamp(arrow):
+        if arrow.tz:
+            return f.unix_micros(column)
+        # without a zone: as if it were in UTC, whatever the session's zone
+        return f.timestamp_diff("MICROSECOND", f.lit(datetime(1970, 1, 1)).cast("timestamp_ntz"), column)
+    if pa.types.is_date(arrow):
+        return f.unix_date(column).cast("long")
+    return column.cast("long")

@@ -1,0 +1,40 @@
+"""How queries run on Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ouzel.errors import OuzelError
+
+
+@dataclass(frozen=True)
+class SparkOptions:
+    """How to run on Spark.
+
+    - `tasks`: into how many tasks the events are shuffled; 0 for Spark's own number.
+    - `memory`: how many bytes of events a task holds before it sorts them on disk.
+    - `reads_files`: whether workers read plain Parquet files themselves, where that is safe, which is faster.
+
+    Of streams only:
+
+    - `buckets`: into how many parts the keys of a query are hashed, each with a matcher of its own; 2 to 4 for
+      each core serve well.  It is fixed for the life of a checkpoint.
+    - `late`: whether late events come out too.  The result then has a column `query` and, for each query and for
+      `late`, one that holds a struct: the match, or the late event as far as the queries need it.
+    - `metrics`: under which name a query's progress tells the numbers of `matches`, `late` and `malformed` events
+      in a micro-batch (`observedMetrics`); empty for none.
+    """
+
+    tasks: int = 0
+    memory: int = 512 << 20
+    reads_files: bool = True
+    buckets: int = 8
+    late: bool = False
+    metrics: str = "ouzel"
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        for name, least in (("tasks", 0), ("memory", 1), ("buckets", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise OuzelError(f"{name}: required a whole number of at least {least}; got {value!r}")

@@ -1,0 +1,114 @@
+"""Packing: a stream's rows become blobs by bucket on the way to the matchers, and blobs become rows after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ouzel.runtimes.ordering import BEGINNING
+from ouzel.runtimes.spark.blobs import packed
+
+# The column that says for which bucket a row is: none if no query wants the event, which then only tells the time.
+BUCKET = "__bucket"
+# So many rows go into one blob at the most, whichever task they come from.
+ROWS = 200_000
+
+# Blobs are empty rather than missing, and times never missing: pandas would make floats of them.
+PACKED = pa.schema(
+    {
+        "bucket": pa.int32(),
+        "task": pa.int32(),
+        "part": pa.int32(),
+        "latest": pa.int64(),
+        "blob": pa.binary(),
+    }
+)
+PACKED_DDL = "bucket int, task int, part int, latest long, blob binary"
+MATCHED_DDL = "query string, number long, blob binary"
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How rows are packed: the events of each bucket as one blob, and for every bucket the latest time."""
+
+    schema: pa.Schema
+    time: str
+    buckets: int
+
+    def rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Pack the rows of one task."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        for part, rows in enumerate(_gathered(batches)):
+            yield self.part(rows, context.partitionId(), part)
+
+    def part(self, rows: pa.Table, task: int, part: int) -> pa.RecordBatch:
+        """Pack some rows of a task."""
+        latest = latest_tick(rows.column(self.time))
+        chosen = rows.filter(pc.is_valid(rows.column(BUCKET)))
+        numbers = chosen.column(BUCKET).to_numpy()
+        blobs = [b""] * self.buckets
+        for batch in packed(chosen.select(self.schema.names).cast(self.schema), numbers, self.buckets):
+            blobs[batch.column("bucket")[0].as_py()] = batch.column("blob")[0].as_py()
+        every = np.ones(self.buckets, np.int64)
+        columns = [np.arange(self.buckets), task * every, part * every, latest * every, blobs]
+        return pa.RecordBatch.from_arrays(
+            [pa.array(column, field.type) for column, field in zip(columns, PACKED, strict=True)], schema=PACKED
+        )
+
+
+def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches put together to fewer and larger tables."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        if held and sum(one.num_rows for one in held) + batch.num_rows > ROWS:
+            yield pa.Table.from_batches(held)
+            held = []
+        if batch.num_rows:
+            held.append(batch)
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def latest_tick(times: pa.ChunkedArray) -> int:
+    """The largest of some times as the engines count them; before any time if there is none.
+
+    >>> latest_tick(pa.chunked_array([[3, None, 5]]))
+    5
+    """
+    latest = pc.max(times)
+    if not latest.is_valid:
+        return BEGINNING
+    whole = latest.cast(pa.int32()) if pa.types.is_date32(latest.type) else latest
+    return int(whole.cast(pa.int64()).as_py())
+
+
+@dataclass(frozen=True)
+class Unpacking:
+    """How blobs become rows: those of one query as they are, or those of several side by side as structs."""
+
+    outputs: Mapping[str, pa.Schema]
+    apart: bool
+
+    def blobs(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Unpack the blobs of one task."""
+        for batch in batches:
+            for name, blob in zip(batch.column("query").to_pylist(), batch.column("blob"), strict=True):
+                # events that are only counted come without a blob
+                if blob.as_buffer().size:
+                    for rows in pa.ipc.open_stream(blob.as_buffer()):
+                        yield self._labelled(name, rows) if self.apart else rows
+
+    def _labelled(self, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+        columns = {"query": pa.array([name] * rows.num_rows, pa.string())}
+        for other, schema in self.outputs.items():
+            struct = pa.struct(list(schema))
+            is_own = other == name
+            columns[other] = rows.to_struct_array().cast(struct) if is_own else pa.nulls(rows.num_rows, struct)
+        return pa.RecordBatch.from_pydict(columns)

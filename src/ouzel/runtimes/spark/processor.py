@@ -1,0 +1,171 @@
+"""Matchers in Spark's state: one for each bucket, as a snapshot and the events that came after it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from ouzel.errors import StateError
+from ouzel.runtimes.matcher import Matcher
+from ouzel.runtimes.spark.blobs import written
+from ouzel.runtimes.spark.task import ROWS, Task, by_name
+
+LATE, MALFORMED = "late", "malformed"
+# Time is what the packed rows say, never what a matcher would make of its own events: it sees only one bucket's.
+ENDLESS = 2**62
+# After so many micro-batches at the latest, a new snapshot is written.
+DELTAS = 32
+# So many matchers are kept in a worker, in case it gets their bucket again.
+MATCHERS = 64
+
+_matchers: OrderedDict[tuple[bytes, int], tuple[bytes, Matcher]] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class StreamTask:
+    """A program over a stream: what a worker is told of it.
+
+    `delay` is the watermark in ticks; `keys` are the columns by which events are spread over buckets; `outputs`
+    are the columns that Spark expects of each query, and of late events if they come out; `key` tells this program
+    from all others.
+    """
+
+    task: Task
+    delay: int
+    keys: tuple[str, ...]
+    buckets: int
+    outputs: Mapping[str, pa.Schema]
+    key: bytes
+
+    @property
+    def layout(self) -> str:
+        """How events are spread over buckets, in words."""
+        return f"in {self.buckets} buckets by {', '.join(self.keys)}" if self.keys else "in one bucket"
+
+    def matcher(self) -> Matcher:
+        """A matcher for one bucket."""
+        return self.task.matcher(watermark=ENDLESS, on_late="keep")
+
+    def step(self, matcher: Matcher, now: int, data: bytes) -> tuple[dict[str, pa.Table], pa.Table, int]:
+        """Give events to a matcher and let time pass to `now`: matches, late events, how many are malformed."""
+        results = matcher.push(pa.ipc.open_stream(data).read_all(), now) if data else matcher.advance(now)
+        malformed = matcher.report.quarantined_count
+        matcher.report.problems.clear()
+        return by_name(results, matcher.names), matcher.take_late(), malformed
+
+    def packed(
+        self, results: Mapping[str, pa.Table], late: pa.Table, malformed: int
+    ) -> Iterator[tuple[str, int, bytes]]:
+        """What came out of a matcher, by query, as numbers and blobs."""
+        for name, table in results.items():
+            yield from self._blobs(name, table)
+        if LATE in self.outputs:
+            yield from self._blobs(LATE, late)
+        elif late.num_rows:
+            yield LATE, late.num_rows, b""
+        if malformed:
+            yield MALFORMED, malformed, b""
+
+    def _blobs(self, name: str, table: pa.Table) -> Iterator[tuple[str, int, bytes]]:
+        for begin in range(0, table.num_rows, ROWS):
+            part = table.slice(begin, ROWS).cast(self.outputs[name])
+            yield name, part.num_rows, written(part)
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is known of a bucket's state without reading it.
+
+    `version` is a digest of all that the bucket was ever given.  So a matcher that a worker has kept is the right
+    one if it has that version, whatever tasks were retried and whichever checkpoint was restored.
+    """
+
+    layout: str
+    version: bytes
+    snapshot: int
+    deltas: int
+    size: int
+
+    DDL = "layout string, version binary, snapshot long, deltas long, size long"
+
+
+class Buckets(StatefulProcessor):
+    """Spark's view of the matchers: packed events in, packed matches out."""
+
+    def __init__(self, stream: StreamTask) -> None:
+        """Of a program."""
+        self.stream = stream
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Name the parts of the state."""
+        self.head = handle.getValueState("head", Head.DDL)
+        self.snapshot = handle.getValueState("snapshot", "data binary")
+        self.deltas = handle.getListState("deltas", "now long, data binary")
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Any]:  # noqa: ARG002, N802, N803
+        """Match what one micro-batch brings to one bucket."""
+        now, data = self._input(rows)
+        bucket, found = int(key[0]), self.head.get()
+        head = Head(*found) if found else None
+        before = bytes(head.version) if head else b""
+        matcher = self._matcher(bucket, head)
+        # all of it before the first row leaves: whoever reads no further must not leave the state behind
+        matched = list(self.stream.packed(*self.stream.step(matcher, now, data)))
+        version = blake2b(b"%d %d " % (now, len(data)) + before + data, digest_size=20).digest()
+        self._keep(matcher, head, version, now, data)
+        _matchers[self.stream.key, bucket] = version, matcher
+        if len(_matchers) > MATCHERS:
+            _matchers.popitem(last=False)
+        if matched:
+            names, numbers, blobs = zip(*matched, strict=True)
+            yield pa.table({"query": names, "number": numbers, "blob": pa.array(blobs, pa.binary())}).to_pandas()
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _input(self, frames: Iterable[Any]) -> tuple[int, bytes]:
+        """The time after a micro-batch, and its events; in order of tasks, for Spark hands them over in any."""
+        columns = ["task", "part", "latest", "blob"]
+        rows = sorted(row for frame in frames for row in zip(*(frame[name] for name in columns), strict=True))
+        blobs = [bytes(blob) for _task, _part, _latest, blob in rows if len(blob)]
+        now = max(int(latest) for _task, _part, latest, _blob in rows) - self.stream.delay
+        if len(blobs) < 2:
+            return now, blobs[0] if blobs else b""
+        return now, written(pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs))
+
+    def _matcher(self, bucket: int, head: Head | None) -> Matcher:
+        """The bucket's matcher: kept in this worker if it was here last, else made from the state."""
+        if head is None:
+            return self.stream.matcher()
+        if head.layout != self.stream.layout:
+            raise StateError(
+                f"checkpoint: required events {head.layout}, as it was begun; got {self.stream.layout}\n"
+                "  hint: go on with the same number of buckets, or begin a new checkpoint"
+            )
+        version, matcher = _matchers.pop((self.stream.key, bucket), (b"", None))
+        if matcher is not None and version == bytes(head.version):
+            return matcher
+        matcher = self.stream.matcher()
+        [snapshot] = self.snapshot.get() or ()
+        matcher.restore(bytes(snapshot))
+        for now, data in self.deltas.get() if head.deltas else ():
+            self.stream.step(matcher, now, bytes(data))  # what comes out, came out before
+        return matcher
+
+    def _keep(self, matcher: Matcher, head: Head | None, version: bytes, now: int, data: bytes) -> None:
+        """Write what has changed: the new events, or, where those outweigh it, a new snapshot."""
+        if head and head.deltas < DELTAS and head.size + len(data) <= head.snapshot:
+            self.deltas.appendValue((now, data))
+            new = Head(head.layout, version, head.snapshot, head.deltas + 1, head.size + len(data))
+        else:
+            snapshot = matcher.snapshot()
+            self.snapshot.update((snapshot,))
+            self.deltas.clear()
+            new = Head(self.stream.layout, version, len(snapshot), 0, 0)
+        self.head.update((new.layout, new.version, new.snapshot, new.deltas, new.size))

@@ -1,0 +1,124 @@
+"""What Spark can drop before anything crosses to Python: columns, types, and events that no component wants."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import reduce
+from operator import and_, or_
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from ouzel.language.tree import Strategy
+from ouzel.logical.conjuncts import Conjunct
+from ouzel.logical.expressions import Apply, Attribute, Constant, Element, Expression, references
+from ouzel.logical.pattern import Component
+from ouzel.logical.query import BoundQuery
+from ouzel.logical.values import Kind
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_SIGNS = {"=": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+Field = Callable[[Any], Any]
+_PLAIN = (Kind.INTEGER, Kind.FLOAT, Kind.STRING, Kind.BOOLEAN)
+
+
+def minds_all_events(query: BoundQuery) -> bool:
+    """Whether events that no component wants matter: to contiguity they do, and to windows that count events."""
+    skips = query.strategy in (Strategy.SKIP_TILL_ANY_MATCH, Strategy.SKIP_TILL_NEXT_MATCH)
+    return not skips or (query.window is not None and query.window.counts_events)
+
+
+def wanted(query: BoundQuery, type_column: str | None) -> Column | None:
+    """A condition for the events that some component wants, for Spark; None if all are needed."""
+    from pyspark.sql import functions as f
+
+    condition: Column | None = _wanted(query, type_column, lambda name: f.col(quoted(name)), lambda c: c.isNull())
+    return condition
+
+
+def wanted_by_arrow(query: BoundQuery, type_column: str | None) -> Any:
+    """The same condition as an Arrow expression."""
+    return _wanted(query, type_column, pc.field, lambda column: column.is_null())
+
+
+def _wanted(query: BoundQuery, type_column: str | None, field: Field, is_null: Field) -> Any:
+    if minds_all_events(query):
+        return None
+    each = [_of_component(component, query, type_column, field, is_null) for component in query.components]
+    return None if any(one is None for one in each) else reduce(or_, each)
+
+
+def described(query: BoundQuery) -> list[str]:
+    """The conditions that Spark's scan checks, in words."""
+    if minds_all_events(query):
+        return []
+    return [c.text for component in query.components for c in _single(component, query) if _can(c)]
+
+
+def _of_component(
+    component: Component, query: BoundQuery, type_column: str | None, field: Field, is_null: Field
+) -> Any:
+    tests = [
+        reduce(or_, [_comparison(literal, field, is_null) for literal in conjunct.literals])
+        for conjunct in _single(component, query)
+        if _can(conjunct)
+    ]
+    if type_column is not None:
+        tests.insert(0, field(type_column).isin(sorted(component.type_names)))
+    return reduce(and_, tests) if tests else None
+
+
+def _single(component: Component, query: BoundQuery) -> list[Conjunct]:
+    """The conditions on every event that a component binds, whatever else it binds."""
+    every = (Element.SINGLE, Element.CURRENT)
+    return [
+        conjunct
+        for conjunct in query.conjuncts
+        if conjunct.component is component
+        and conjunct.variables == {component.variable}
+        and all(
+            isinstance(node, Attribute) and node.element in every and not node.missing_in
+            for literal in conjunct.literals
+            for node in references(literal)
+        )
+    ]
+
+
+def _can(conjunct: Conjunct) -> bool:
+    return all(_is_comparison(literal) for literal in conjunct.literals)
+
+
+def _is_comparison(literal: Expression) -> bool:
+    """A comparison of an attribute with a constant of the same kind: what is beyond doubt the same in Spark."""
+    if not isinstance(literal, Apply):
+        return False
+    if literal.function.name == "is null":
+        return isinstance(literal.arguments[0], Attribute)
+    if literal.function.name not in _SIGNS:
+        return False
+    left, right = literal.arguments
+    if not isinstance(left, Attribute) or not isinstance(right, Constant) or right.value is None:
+        return False
+    same = left.type.kind is right.type.kind and left.type.kind in _PLAIN
+    # to Spark NaN is equal to itself and larger than everything
+    return same and left.type.kind is not Kind.FLOAT
+
+
+def _comparison(literal: Expression, field: Field, is_null: Field) -> Any:
+    assert isinstance(literal, Apply)
+    left = literal.arguments[0]
+    assert isinstance(left, Attribute)
+    column = field(left.column)
+    if literal.function.name == "is null":
+        return is_null(column)
+    right = literal.arguments[1]
+    assert isinstance(right, Constant)
+    return getattr(operator, _SIGNS[literal.function.name])(column, right.value)
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark reads it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"

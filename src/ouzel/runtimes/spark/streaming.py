@@ -1,0 +1,126 @@
+"""Streaming: `match` on a Spark stream, with a matcher for each bucket of keys in Spark's state.
+
+The stages: rows are packed by bucket, the bucket's matcher takes them, its matches are unpacked to rows.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from functools import reduce
+from hashlib import blake2b
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ouzel.errors import OuzelError
+from ouzel.language.durations import length_in_ticks
+from ouzel.physical.limits import Limits
+from ouzel.runtimes.ingest import Reading
+from ouzel.runtimes.spark.batch import partition_columns
+from ouzel.runtimes.spark.columns import arrow_schema, kept_columns, result_schemas, type_column
+from ouzel.runtimes.spark.options import SparkOptions
+from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
+from ouzel.runtimes.spark.processor import LATE, MALFORMED, Buckets, StreamTask
+from ouzel.runtimes.spark.pushdown import quoted, wanted
+from ouzel.runtimes.spark.task import Task, by_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def match_stream(
+    events: DataFrame,
+    text: str,
+    params: Mapping[str, Any],
+    reading: Reading,
+    engine: str,
+    limits: Limits,
+    options: SparkOptions | None,
+    watermark: int | timedelta | str,
+) -> DataFrame:
+    """The matches of a stream as a stream."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    options = options or SparkOptions()
+    task = Task(text, "", dict(params), reading, arrow_schema(events), engine, limits)
+    stream = stream_task(task, options, watermark)
+    packing = Packing(stream.task.schema, reading.time, stream.buckets)
+    unpacking = Unpacking(stream.outputs, apart=len(stream.outputs) > 1)
+    packed = _assigned(events, task, stream).mapInArrow(packing.rows, PACKED_DDL)
+    matched = packed.groupBy("bucket").transformWithStateInPandas(Buckets(stream), MATCHED_DDL, "Append", "None")
+    if options.metrics:
+        matched = _observed(matched, options.metrics)
+    shapes = {name: result_schemas(schema)[0] for name, schema in stream.outputs.items()}
+    if not unpacking.apart:
+        return matched.mapInArrow(unpacking.blobs, next(iter(shapes.values())))
+    columns = [StructField(name, shape) for name, shape in shapes.items()]
+    return matched.mapInArrow(unpacking.blobs, StructType([StructField("query", StringType()), *columns]))
+
+
+def stream_task(task: Task, options: SparkOptions, watermark: int | timedelta | str) -> StreamTask:
+    """What the workers are told: the program over the columns that it needs, and how its events are spread."""
+    keys = bucket_columns(task)
+    task = replace(task, schema=pa.schema([task.schema.field(name) for name in kept_columns(task)]))
+    matcher = task.matcher(on_late="keep")  # here already, for its errors
+    results = by_name(matcher.push(task.schema.empty_table()), matcher.names)
+    outputs = {name: result_schemas(table.schema)[1] for name, table in results.items()}
+    if options.late:
+        outputs[LATE] = result_schemas(matcher.late.schema)[1]
+    _check_names(matcher.names, apart=len(outputs) > 1)
+    delay = length_in_ticks(watermark, matcher.time.tick, "watermark")
+    key = blake2b(pickle.dumps((task, delay, keys, options.buckets)), digest_size=20).digest()
+    return StreamTask(task, delay, tuple(keys), options.buckets if keys else 1, outputs, key)
+
+
+def bucket_columns(task: Task) -> list[str]:
+    """The columns by which events are spread over buckets: those that partition all queries, if there are such."""
+    if task.is_composed:
+        return []
+    first, *others = [partition_columns(plan) for plan in task.compiled.plans]
+    return first if all(set(other) == set(first) for other in others) else []
+
+
+def _assigned(events: DataFrame, task: Task, stream: StreamTask) -> DataFrame:
+    """The columns that are needed, and each event's bucket; of events that no query wants, the time alone."""
+    from pyspark.sql import functions as f
+
+    columns = {name: events[quoted(name)] for name in stream.task.schema.names}
+    bucket = f.lit(0)
+    if stream.keys:
+        number = f.xxhash64(*(columns[key] for key in stream.keys))
+        bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
+    conditions: list[Column | None] = [None]
+    if not task.is_composed:
+        conditions = [wanted(plan.query, type_column(task)) for plan in task.compiled.plans]
+    some = [condition for condition in conditions if condition is not None]
+    if len(some) == len(conditions):
+        # dropping the others would stop the clock where they are all that comes
+        condition = reduce(or_, some)
+        bucket = f.when(condition, bucket)
+        columns = {
+            name: column if name == task.reading.time else f.when(condition, column)
+            for name, column in columns.items()
+        }
+    return events.select([column.alias(name) for name, column in columns.items()] + [bucket.alias(BUCKET)])
+
+
+def _observed(matched: DataFrame, name: str) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    def total(condition: Column, label: str) -> Column:
+        return f.coalesce(f.sum(f.when(condition, f.col("number"))), f.lit(0)).alias(label)
+
+    kind = f.col("query")
+    others = [total(kind == one, one) for one in (LATE, MALFORMED)]
+    return matched.observe(name, total(~kind.isin(LATE, MALFORMED), "matches"), *others)
+
+
+def _check_names(names: tuple[str, ...], apart: bool) -> None:
+    taken = {LATE, MALFORMED, *(["query"] if apart else [])}
+    found = next((name for name in names if name in taken), None)
+    if found:
+        raise OuzelError(f"query '{found}': required another name; on a stream '{found}' has a meaning of its own")

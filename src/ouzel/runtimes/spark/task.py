@@ -1,0 +1,129 @@
+"""What a Spark worker is told: the query and how to read events, as plain data, and what it does with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.compile import Compiled, compile_query
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.event_table import EventTable
+from ouzel.physical.limits import Limits
+from ouzel.runtimes.embedded import find_program, run_program
+from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.matcher import Matcher
+from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.spark.spill import Spill
+
+# The name of the column that says which time slice a row is for.
+SLICE = "__slice"
+# So many rows of a result go to Spark in one batch.
+ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """One query of a program, over events of an Arrow schema; `output` is what Spark expects in return.
+
+    `memory` is how many bytes of events a worker holds before it sorts them on disk; `slices` are where time
+    slices start, and how long each is, if the stream is cut by time.
+    """
+
+    text: str
+    name: str
+    params: dict[str, Any]
+    reading: Reading
+    schema: pa.Schema
+    engine: str
+    limits: Limits
+    output: pa.Schema | None = None
+    memory: int = 512 << 20
+    slices: tuple[int, int] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Plans are made where they are needed: they do not travel."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The program, bound to the schema."""
+        return compile_query(self.text, self.none.schema, self.params, self.engine)
+
+    @property
+    def is_composed(self) -> bool:
+        """Whether queries feed each other, so that one cannot be run without the others."""
+        return any(plan.query.into for plan in self.compiled.plans)
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plans to run: that of the query, or all of them."""
+        plans = self.compiled.plans
+        return plans if self.is_composed else tuple(plan for plan in plans if plan.query.name == self.name)
+
+    @cached_property
+    def none(self) -> EventTable:
+        """A table of no events."""
+        return ingest(self.schema.empty_table(), self.reading, Report())[0]
+
+    def matcher(self, **options: Any) -> Matcher:
+        """A matcher of the whole program."""
+        rest = {"engine": self.engine, "limits": self.limits, **options}
+        return Matcher(self.text, self.schema, self.reading, self.params, **rest)
+
+    # ---- in a worker -------------------------------------------------------------------------------------
+
+    def whole(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Match the events of a partition: all at once, or in order of time if there are too many for that."""
+        with Spill(self.schema, self.reading.time, self.memory) as events:
+            for batch in batches:
+                events.add(batch)
+            if not events.is_spilled:
+                table = events.table()
+                if table.num_rows:
+                    yield from self._sent(self._at_once(table))
+                return
+            matcher = self.matcher()
+            for part in events.in_order():
+                yield from self._sent(self._own(matcher.push(part)))
+            yield from self._sent(self._own(matcher.finish()))
+
+    def sliced(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Match the events of each time slice; a match belongs to the slice in which it starts."""
+        assert self.slices is not None
+        first, length = self.slices
+        parts = list(batches)
+        if not parts:
+            return
+        rows = pa.Table.from_batches(parts)
+        numbers = rows.column(SLICE).to_numpy()
+        events = rows.drop_columns([SLICE])
+        for number in np.unique(numbers).tolist():
+            table = self._read(events.filter(pa.array(numbers == number)))
+            begin = first + number * length
+            for _plan, matches, result in find_program(self.plans, table, self.limits):
+                assert matches is not None
+                inside = (matches.start_times >= begin) & (matches.start_times < begin + length)
+                yield from self._sent(result.filter(pa.array(inside)))
+
+    def _read(self, table: pa.Table) -> EventTable:
+        return ingest(table.cast(self.schema), self.reading, Report())[0]
+
+    def _at_once(self, table: pa.Table) -> pa.Table:
+        return run_program(self.plans, self._read(table), self.limits)[self.name]
+
+    def _own(self, results: Any) -> pa.Table:
+        return by_name(results, (self.name,))[self.name]
+
+    def _sent(self, result: pa.Table) -> Iterator[pa.RecordBatch]:
+        """A result as Spark takes it."""
+        yield from result.cast(self.output).to_batches(max_chunksize=ROWS)
+
+
+def by_name(results: Any, names: tuple[str, ...]) -> dict[str, pa.Table]:
+    """What a matcher returned, as a dict also if it is of one query."""
+    return results if isinstance(results, dict) else {names[0]: results}

@@ -1,0 +1,69 @@
+"""The nightly run: every comparison of engines, on many more random cases than a test run has time for.
+
+python tests/nightly.py --examples 100000 --seed 20261115
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, seed, settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent / "engines"))
+
+# The tests, and the share of all examples that each gets.
+SHARES = {
+    ("test_automaton", "test_random_closures"): 0.30,
+    ("test_automaton", "test_evaluations_agree"): 0.08,
+    ("test_scan", "test_random_sequences"): 0.20,
+    ("test_matcher", "test_batches_make_no_difference"): 0.27,
+    ("test_matcher", "test_batches_make_no_difference_to_the_reference"): 0.05,
+    ("test_compressed", "test_a_graph_yields_the_rows"): 0.10,
+}
+
+
+def run(job: tuple[str, str, int, int]) -> str:
+    """Run one test on many examples."""
+    module, name, examples, number = job
+    test: Any = getattr(__import__(module), name)
+    checks = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+    test._hypothesis_internal_use_settings = settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=False,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=checks,
+    )
+    began = time.perf_counter()
+    seed(number)(test)()
+    return f"{module}.{name}: {examples:,} examples, {time.perf_counter() - began:,.0f} s"
+
+
+def main() -> None:
+    """Run all of them, in as many processes as there are processors."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--examples", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=20261115)
+    options = parser.parse_args()
+    jobs = []
+    for number, ((module, name), share) in enumerate(SHARES.items()):
+        # in pieces, so that all processes have something to do until the end
+        whole = round(options.examples * share)
+        pieces = max(1, whole // 2_500)
+        jobs += [(module, name, -(-whole // pieces), options.seed + 1_000 * number + p) for p in range(pieces)]
+    done = 0
+    with multiprocessing.Pool() as pool:
+        for job, line in zip(jobs, pool.imap(run, jobs), strict=True):
+            done += job[2]
+            print(line, f"({done:,} in all)", flush=True)
+
+
+if __name__ == "__main__":
+    main()

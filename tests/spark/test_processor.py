@@ -1,0 +1,208 @@
+"""The matchers of a stream, without Spark: cut anyhow, with tasks retried, checkpoints copied, workers lost."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import ouzel as oz
+from ouzel.errors import StateError
+from ouzel.runtimes.ingest import Reading
+from ouzel.runtimes.spark import processor
+from ouzel.runtimes.spark.packing import BUCKET, PACKED, Packing, Unpacking, latest_tick
+from ouzel.runtimes.spark.processor import Buckets
+from ouzel.runtimes.spark.streaming import stream_task
+from ouzel.runtimes.spark.task import Task
+from spark_events import QUERIES, Events, expected, rows_of, stream
+
+SCHEMA = pa.schema({"eid": "string", "ts": "int64", "type": "string", "k": "int64", "x": "int64", "y": "int64"})
+END = {"eid": "end", "ts": 1_000_000, "type": "D", "k": None, "x": None, "y": None}
+
+
+class Value:
+    """Spark's state of one value, or of a list of them."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+
+    def get(self) -> Any:
+        return self.values[0] if self.values else None
+
+    def update(self, value: Any) -> None:
+        self.values = [value]
+
+    def appendValue(self, value: Any) -> None:  # noqa: N802
+        self.values.append(value)
+
+    def clear(self) -> None:
+        self.values = []
+
+
+class Items(Value):
+    def get(self) -> Iterator[Any]:
+        return iter(self.values)
+
+
+class Handle:
+    """All state of one bucket."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, Value] = {}
+
+    def getValueState(self, name: str, _schema: str) -> Value:  # noqa: N802
+        return self.states.setdefault(name, Value())
+
+    def getListState(self, name: str, _schema: str) -> Value:  # noqa: N802
+        return self.states.setdefault(name, Items())
+
+    def version(self) -> bytes:
+        version: bytes = self.states["head"].get()[1]
+        return version
+
+
+class Bench:
+    """A stream's workers: what Spark would do with packed rows."""
+
+    def __init__(self, query: str, buckets: int = 3, watermark: int = 0, on_bad: str = "error") -> None:
+        task = Task(query, "", {}, Reading(on_bad=on_bad), SCHEMA, "auto", oz.Limits())
+        self.stream = stream_task(task, oz.SparkOptions(buckets=buckets), watermark)
+        self.packing = Packing(self.stream.task.schema, "ts", self.stream.buckets)
+        self.unpacking = Unpacking(self.stream.outputs, apart=len(self.stream.outputs) > 1)
+        self.handles = [Handle() for _ in range(self.stream.buckets)]
+        self.matched: list[pa.RecordBatch] = []
+
+    def packed(self, tasks: list[Events]) -> pa.Table:
+        parts = []
+        for number, events in enumerate(tasks):
+            keys = [hash(event["k"]) % self.stream.buckets for event in events]
+            table = pa.Table.from_pylist(events, SCHEMA).append_column(BUCKET, pa.array(keys, pa.int32()))
+            parts.append(self.packing.part(table, number, 0))
+        return pa.Table.from_batches(parts, PACKED)
+
+    def attempt(self, packed: pa.Table, bucket: int) -> list[dict[str, Any]]:
+        """One task of Spark's: the state it finds is the one that was committed last."""
+        rows = packed.filter(pa.array([number == bucket for number in packed.column("bucket").to_pylist()]))
+        worker = Buckets(self.stream)
+        worker.init(self.handles[bucket])  # type: ignore[arg-type]
+        frames = list(worker.handleInputRows((bucket,), iter([rows.to_pandas()]), None))
+        return [row for frame in frames for row in frame.to_dict("records")]
+
+    def push(self, *tasks: Events) -> None:
+        packed = self.packed(list(tasks))
+        for bucket in range(self.stream.buckets):
+            found = self.attempt(packed, bucket)
+            schema = pa.schema({"query": pa.string(), "number": pa.int64(), "blob": pa.binary()})
+            self.matched += self.unpacking.blobs(iter([pa.RecordBatch.from_pylist(found, schema)]))
+
+    def found(self) -> list[dict[str, Any]]:
+        return [row for batch in self.matched for row in batch.to_pylist()]
+
+
+def cut(events: Events, chance: random.Random, disorder: int) -> Iterator[list[Events]]:
+    """Micro-batches of tasks, in which no event comes more than `disorder` after a later one."""
+    left = sorted(events, key=lambda event: event["ts"] + chance.randint(0, disorder))
+    while left:
+        size = chance.randint(1, 60)
+        batch, left = left[:size], left[size:]
+        edge = chance.randint(0, len(batch))
+        yield [task for task in (batch[:edge], batch[edge:]) if task]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["keyed", "two keys", "closure", "counted", "refuted at the end", "apart", "slices refuted before", "both"],
+)
+def test_any_cut_gives_the_same_matches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when workers are lost between micro-batches, tasks are retried, and snapshots are rare or frequent."""
+    for seed in range(6):
+        chance = random.Random(seed)
+        monkeypatch.setattr(processor, "DELTAS", chance.choice((0, 2, 100)))
+        events = stream(seed, 200, 300)
+        disorder = chance.choice((0, 25))
+        bench = Bench(QUERIES[name], chance.randint(1, 4), disorder)
+        for tasks in cut(events, chance, disorder):
+            if chance.random() < 0.4:
+                processor._matchers.clear()
+            if chance.random() < 0.4:
+                before = deepcopy(bench.handles)
+                packed, bucket = bench.packed(tasks), chance.randrange(bench.stream.buckets)
+                lost, left = bench.attempt(packed, bucket), bench.handles
+                bench.handles = deepcopy(before)
+                # what the second attempt gets, comes in another order
+                assert bench.attempt(packed.take(list(range(len(packed)))[::-1]), bucket) == lost
+                assert bench.handles[bucket].version() == left[bucket].version()
+                bench.handles = before
+            bench.push(*chance.sample(tasks, len(tasks)))
+        bench.push([END])
+        assert rows_of(bench.found()) == expected(events, QUERIES[name])
+
+
+def test_a_kept_matcher_of_another_past_is_not_used() -> None:
+    """Two streams go on from copies of one checkpoint, in the same worker."""
+    a, b = (
+        {**END, "eid": eid, "ts": ts, "type": type_, "k": 1} for eid, ts, type_ in (("a", 1, "A"), ("b", 3, "B"))
+    )
+    one = Bench("PATTERN SEQ(A a, B b) WHERE [k] RETURN a.eid AS a", 1)
+    one.push([a])
+    other = deepcopy(one)
+    one.push([{**a, "eid": "second", "ts": 2}])
+    kept = dict(processor._matchers)
+    other.push([{**a, "eid": "third", "ts": 2}])
+    processor._matchers.update(kept)  # as if `other` had run elsewhere, and came back
+    other.push([b, END])
+    one.push([b, END])
+    assert sorted(row["a"] for row in one.found()) == ["a", "second"]
+    assert sorted(row["a"] for row in other.found()) == ["a", "third"]
+
+
+def test_a_watermark_that_changes_loses_nothing() -> None:
+    """Events that were held back under the old watermark are still held back when the state is read again."""
+    query = "PATTERN SEQ(A a, B b) WHERE [k] RETURN a.eid AS a, b.eid AS b"
+    events = [{**END, "eid": f"e{ts}", "ts": ts, "type": "AB"[ts % 2], "k": 1} for ts in range(8)]
+    before, after = Bench(query, 1, watermark=100), Bench(query, 1, watermark=0)
+    before.push(events[:4])
+    before.push(events[4:6])
+    assert before.handles[0].states["deltas"].values
+    after.handles = before.handles
+    after.push(events[6:], [END])
+    assert not before.found()
+    assert rows_of(after.found()) == expected(events, query)
+
+
+def test_state_of_other_buckets_is_refused() -> None:
+    before, after = Bench(QUERIES["keyed"], 2), Bench(QUERIES["keyed"], 3)
+    before.push([END])
+    after.handles[:2] = before.handles
+    with pytest.raises(
+        StateError, match="required events in 2 buckets by k, as it was begun; got in 3 buckets by k"
+    ):
+        after.push([END])
+
+
+def test_a_return_that_needs_other_columns_is_refused() -> None:
+    query = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 20 RETURN a.{} AS found"
+    before, after = Bench(query.format("x"), 1), Bench(query.format("y"), 1)
+    before.push([END])
+    after.handles = before.handles
+    with pytest.raises(StateError, match="k int64, x int64, now ts int64, type string, k int64, y int64"):
+        after.push([END])
+
+
+def test_malformed_and_late_events_are_counted() -> None:
+    bench = Bench(QUERIES["keyed"], 1, on_bad="quarantine")
+    bench.push([END])
+    packed = bench.packed([[{**END, "ts": 1, "type": "A"}, {**END, "ts": None}, {**END, "type": None}]])
+    counted = [(row["query"], row["number"], row["blob"]) for row in bench.attempt(packed, 0)]
+    assert counted == [("late", 1, b""), ("malformed", 2, b"")]
+
+
+def test_the_latest_time() -> None:
+    dates = pa.chunked_array([pa.array([3, 9], pa.date32())])
+    assert latest_tick(dates) == 9
+    assert latest_tick(dates.slice(2)) < -(2**60)
+    assert latest_tick(pa.chunked_array([pa.array([7], pa.timestamp("us", "UTC"))])) == 7

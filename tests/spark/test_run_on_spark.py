@@ -1,0 +1,60 @@
+"""`ouzel run` on Spark: files and tables in, files or rows out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner
+
+from ouzel.cli.main import app
+
+QUERY = "PATTERN SEQ(Shelf a, Exit c) WHERE [tag] WITHIN 10 RETURN a.tag, c.ts AS left_at"
+ROWS = [(1, "Shelf", 1), (2, "Shelf", 2), (3, "Exit", 2), (30, "Exit", 1)]
+
+
+@pytest.fixture
+def readings(spark: SparkSession, tmp_path: Path) -> Path:
+    path = tmp_path / "readings.parquet"
+    spark.createDataFrame(ROWS, "ts long, type string, tag long").write.parquet(str(path))
+    return path
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["run", QUERY, *arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_rows_to_stdout(readings: Path) -> None:
+    assert json.loads(run("--events", str(readings), "--runtime", "spark")) == {"tag": 2, "left_at": 3}
+
+
+def test_a_table_of_the_catalog(spark: SparkSession, readings: Path) -> None:
+    spark.read.parquet(str(readings)).write.mode("overwrite").saveAsTable("default.readings")
+    assert json.loads(run("--events", "default.readings")) == {"tag": 2, "left_at": 3}
+
+
+def test_files_to_files(spark: SparkSession, readings: Path, tmp_path: Path) -> None:
+    csv = tmp_path / "readings.csv"
+    csv.write_text("ts,type,tag\n" + "\n".join(",".join(map(str, row)) for row in ROWS) + "\n", encoding="utf-8")
+    to = tmp_path / "thefts.parquet"
+    run("--events", str(csv), "--runtime", "spark", "--to", str(to))
+    assert [row.asDict() for row in spark.read.parquet(str(to)).collect()] == [{"tag": 2, "left_at": 3}]
+
+
+def test_one_file_per_type(spark: SparkSession, tmp_path: Path) -> None:
+    for name in ("Shelf", "Exit"):
+        own = [(ts, tag) for ts, kind, tag in ROWS if kind == name]
+        spark.createDataFrame(own, "ts long, tag long").write.json(str(tmp_path / f"{name}.jsonl"))
+    events = [f"--events={name}={tmp_path / name}.jsonl" for name in ("Shelf", "Exit")]
+    assert json.loads(run(*events, "--runtime", "spark")) == {"tag": 2, "left_at": 3}
+
+
+def test_what_spark_does_not_do(readings: Path) -> None:
+    arguments = ["run", QUERY, "--events", str(readings), "--runtime", "spark", "--quarantine", "bad.jsonl"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code != 0
+    assert "requires --runtime embedded" in result.output

@@ -1,0 +1,183 @@
+"""Streams find what the reference finds in all events at once: however they are cut, stopped and begun again."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+import ouzel as oz
+from spark_events import PAIR, QUERIES, SCHEMA, Events, expected, rows, stream
+
+# Long after everything else, and of no interest to most queries: it makes all matches final.
+END = {"eid": "end", "ts": 1_000_000, "type": "D", "k": 9, "x": None, "y": None}
+BUCKETS = oz.SparkOptions(buckets=3)
+
+
+class Feed:
+    """A stream of files, one for each micro-batch, and a sink of files."""
+
+    def __init__(self, spark: SparkSession, directory: Path) -> None:
+        self.spark = spark
+        self.source, self.sink, self.checkpoint = (directory / name for name in ("source", "sink", "checkpoint"))
+        self.source.mkdir()
+        self.count = 0
+
+    def add(self, *batches: Events) -> None:
+        for events in batches:
+            path = self.source / f"{self.count:04}.json"
+            path.write_text("\n".join(map(json.dumps, events)), encoding="utf-8")
+            os.utime(path, (1_000_000_000 + self.count,) * 2)  # by which Spark orders files
+            self.count += 1
+
+    def read(self) -> DataFrame:
+        return self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(self.source))
+
+    def run(self, query: str, options: oz.SparkOptions = BUCKETS, **others: Any) -> dict[str, int]:
+        """Match all that has been added since; the numbers that the query's progress tells."""
+        found = oz.match(self.read(), query, spark=options, **others)
+        writer = found.writeStream.format("parquet").option("checkpointLocation", str(self.checkpoint))
+        running = writer.trigger(availableNow=True).start(str(self.sink))
+        try:
+            assert running.awaitTermination(120)
+        finally:
+            running.stop()
+        seen = [progress["observedMetrics"].get("ouzel") for progress in running.recentProgress]
+        names = ("matches", "late", "malformed")
+        return {name: sum(row[name] for row in seen if row) for name in names}
+
+    def found(self) -> DataFrame:
+        return self.spark.read.parquet(str(self.sink))
+
+
+@pytest.fixture
+def feed(spark: SparkSession, tmp_path: Path) -> Iterator[Feed]:
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", 2)
+    yield Feed(spark, tmp_path)
+    spark.conf.set("spark.sql.shuffle.partitions", str(before))
+
+
+def in_batches(events: Events, *sizes: int, disorder: int = 0, seed: int = 0) -> list[Events]:
+    """The events in order of time, each up to `disorder` later than that, cut into batches."""
+    chance = random.Random(seed)
+    ordered, parts = sorted(events, key=lambda event: event["ts"] + chance.randint(0, disorder)), []
+    for size in sizes:
+        parts.append(ordered[:size])
+        ordered = ordered[size:]
+    return [*parts, ordered]
+
+
+@pytest.mark.parametrize("name", ["keyed", "closure", "counted"])
+def test_a_stream_finds_what_the_reference_finds(feed: Feed, name: str) -> None:
+    events = stream(7, 200, 300)
+    feed.add(*in_batches(events, 1, 90), [END])
+    numbers = feed.run(QUERIES[name])
+    found = rows(feed.found())
+    assert found
+    assert found == expected(events, QUERIES[name])
+    assert numbers == {"matches": len(found), "late": 0, "malformed": 0}
+
+
+def test_several_queries_and_queries_without_keys(feed: Feed) -> None:
+    events = stream(9, 150, 200)
+    names = ["keyed", "slices", "slices refuted after", "one task", "both"]
+    text = "\n".join(f"QUERY q{number} {QUERIES[name]}" for number, name in enumerate(names))
+    feed.add(*in_batches(events, 50), [END])
+    feed.run(text)
+    found = feed.found()
+    assert found.columns == ["query", "q0", "q1", "q2", "q3", "q4"]
+    for number, name in enumerate(names):
+        own = found.where(f"query = 'q{number}'").select(f"q{number}.*")
+        assert rows(own) == expected(events, QUERIES[name])
+        assert found.where(f"query != 'q{number}' AND q{number} IS NOT NULL").isEmpty()
+
+
+def test_stopped_and_begun_again_after_every_micro_batch(feed: Feed) -> None:
+    """Events come out of order, but not later than the watermark allows: nothing is lost, nothing comes twice."""
+    events = stream(11, 200, 300)
+    for batch in [*in_batches(events, 60, 70, disorder=30), [END]]:
+        feed.add(batch)
+        assert feed.run(QUERIES["refuted at the end"], watermark=30)["late"] == 0
+    assert rows(feed.found()) == expected(events, QUERIES["refuted at the end"])
+
+
+def test_late_events_come_out(feed: Feed) -> None:
+    query = f"PATTERN SEQ(A a, B b) WHERE [k] WITHIN 50 {PAIR}"
+    first = {"eid": "a", "ts": 100, "type": "A", "k": 1, "x": None, "y": None}
+    later = {**first, "eid": "b", "ts": 120, "type": "B"}
+    late = {**first, "eid": "late", "ts": 109}
+    in_time = {**first, "eid": "in time", "ts": 110}
+    of_no_interest = {**late, "type": "D"}
+    feed.add([first, later], [late, in_time, of_no_interest], [END])
+    assert feed.run(query, oz.SparkOptions(buckets=2, late=True), watermark=10) == {
+        "matches": 2,
+        "late": 1,
+        "malformed": 0,
+    }
+    found = feed.found()
+    assert found.columns == ["query", "query1", "late"]
+    assert rows(found.where("query = 'query1'").select("query1.*")) == [
+        '{"a": "a", "b": "b"}',
+        '{"a": "in time", "b": "b"}',
+    ]
+    [row] = found.where("query = 'late'").select("late.*").collect()
+    assert row.asDict() == {name: late[name] for name in ("eid", "ts", "type", "k")}
+
+
+def test_times_and_whole_events(feed: Feed) -> None:
+    """Of events that come as timestamps, in a session of another time zone."""
+    first, second, later = (
+        {"ts": f"2026-03-01T{time}Z", "type": type_, "k": 1, "local": f"2026-03-01T{time}"}
+        for time, type_ in (("10:00:00", "A"), ("10:00:05", "B"), ("12:00:00", "D"))
+    )
+    feed.add([second], [first], [{**second, "ts": "2026-03-01T10:30:00Z"}], [later])
+    feed.spark.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
+    try:
+        read = feed.spark.readStream.schema("ts timestamp, type string, k int, local timestamp_ntz")
+        events = read.option("maxFilesPerTrigger", 1).json(str(feed.source))
+        query = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 1 minute"
+        matches = oz.match(events, query, watermark="10 minutes")
+        writer = matches.writeStream.format("parquet").option("checkpointLocation", str(feed.checkpoint))
+        assert writer.trigger(availableNow=True).start(str(feed.sink)).awaitTermination(120)
+        [row] = (
+            feed.found().selectExpr("unix_micros(start) AS start", "unix_micros(a.ts) AS a", "b.local").collect()
+        )
+    finally:
+        feed.spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert row.start == row.a == 1_772_359_200_000_000
+    assert row.local.isoformat() == "2026-03-01T10:00:05"
+
+
+def test_a_checkpoint_serves_the_same_query_only(feed: Feed) -> None:
+    query = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN {} RETURN a.eid AS {}, b.eid AS b"
+    a = {"eid": "a", "ts": 1, "type": "A", "k": 1, "x": None, "y": None}
+    feed.add([a])
+    feed.run(query.format(20, "a"))
+    feed.add([{**a, "eid": "b", "ts": 2, "type": "B"}, END])
+    with pytest.raises(StreamingQueryException, match="window: 20 ticks, now 30 ticks"):
+        feed.run(query.format(30, "a"))
+    feed.run(query.format(20, "renamed"))
+    assert feed.found().collect()[0].asDict() == {"renamed": "a", "b": "b"}
+
+
+def test_what_streams_refuse(feed: Feed) -> None:
+    with pytest.raises(oz.OuzelError, match="OUTPUT AGGREGATE: required all events at once"):
+        oz.match(feed.read(), QUERIES["totals"])
+    with pytest.raises(oz.OuzelError, match="query 'late': required another name"):
+        oz.match(feed.read(), f"QUERY late {QUERIES['keyed']}")
+    with pytest.raises(
+        oz.OuzelError, match="watermark: required a length of time such as '10 minutes'; got 'soon'"
+    ):
+        oz.match(feed.read(), QUERIES["keyed"], watermark="soon")
+    with pytest.raises(oz.QueryError, match="unknown attribute 'z'"):
+        oz.match(feed.read(), "PATTERN SEQ(A a, B b) WHERE a.z = 1")
+    with pytest.raises(oz.OuzelError, match="buckets: required a whole number of at least 1; got 0"):
+        oz.SparkOptions(buckets=0)
