@@ -1,53 +1,171 @@
-"""`ouzel bench` runs, checks its peer's matches, and writes its figures."""
+"""`ouzel bench` runs, checks that contenders find the same, and writes tables, figures and plots."""
 
 from __future__ import annotations
 
 import json
+import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import ouzel as oz
+from ouzel.bench import cases, open_runs, sase, sase_plus
 from ouzel.bench.experiments import EXPERIMENTS
-from ouzel.bench.peers import duckdb_join
+from ouzel.bench.measure import Contender, Figures, measure
+from ouzel.bench.peers import DuckDB, numpy_pass
+from ouzel.bench.sequences import Sequence
 from ouzel.cli.main import app
 from ouzel.testing.papers import sase_stream, stock_stream
 
+needs_duckdb = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is not installed")
+needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="Matplotlib is not installed")
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_finds_matches(name: str) -> None:
-    run, _events = EXPERIMENTS[name]
-    rows = list(run(3_000, 1))
+
+def test_there_are_the_experiments_of_both_papers_and_two_cases() -> None:
+    papers = [f"{paper}-{number}" for paper in ("sase", "sase+") for number in range(1, 7)]
+    assert list(EXPERIMENTS) == [*papers, "flink", "counting"]
+
+
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name != "flink"])
+def test_every_experiment_runs_in_a_tiny_form(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sase, "FEW", 500)
+    rows = list(EXPERIMENTS[name].run(3_000, 1))
     assert len(rows) >= 3
-    assert all(row.seconds > 0 for row in rows)
+    assert len({(row.varied, row.series) for row in rows}) == len(rows)
+    assert all(row.figures["seconds"] > 0 and row.figures["first call"] > 0 for row in rows)
+    assert all(EXPERIMENTS[name].drawn in row.figures for row in rows)
+    # experiment 2 has a domain of 10,000: among so few events there are no matches
+    assert any(row.figures.get("matches", 0) > 0 for row in rows) or name == "sase-2"
+
+
+def test_the_memory_of_open_runs_is_that_of_a_process_of_their_own() -> None:
+    figures = open_runs.in_own_process(10, "scan", cases.STRATEGIES["scan"])
+    assert 10 < figures["peak MB"] < 1_000
+    assert figures["events/s"] > 0
+
+
+def test_an_engine_that_is_too_slow_is_not_asked_for_more_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def in_own_process(window: int, engine: str, strategy: str) -> Figures:
+        assert strategy == cases.STRATEGIES[engine]
+        return {"events/s": 1e6 if engine == "scan" else 1e6 / window}
+
+    monkeypatch.setattr(cases, "in_own_process", in_own_process)
+    rows = list(EXPERIMENTS["flink"].run(43_200_000, 1))
+    runs = ["2,160 runs", "21,600 runs", "216,000 runs", "2,160,000 runs", "21,600,000 runs"]
+    assert [row.varied for row in rows if row.series.startswith("scan")] == runs
+    assert [row.varied for row in rows if row.series.startswith("automaton")] == runs[:1]
+
+
+@pytest.mark.parametrize("engine", cases.STRATEGIES)
+def test_open_runs_end_now_and_then(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"WARM_UP": 10, "BATCH": 100, "BETWEEN_ENDS": 150, "VALUES": 200}.items():
+        monkeypatch.setattr(open_runs, name, value)
+    figures = open_runs.push_batches(300, engine, cases.STRATEGIES[engine])
+    assert figures["matches"] > 0
+
+
+def test_counted_matches_go_beyond_what_could_be_found() -> None:
+    small, *_others, large = list(cases.counting(10_000, 1))
+    assert (small.varied, large.varied) == ("window 50", "window 400")
+    assert large.figures["matches"] > 1e18
+
+
+@needs_duckdb
+@pytest.mark.parametrize("tests", [("attr1",), ("attr1", "attr2")])
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_all_joins_find_the_same_as_ouzel(length: int, tests: tuple[str, ...]) -> None:
+    stream = sase_stream(4_000, 5, second=2, types=6)
+    sequence = Sequence(length, 60, tests)
+    peer = DuckDB.of(stream)
+    assert peer is not None
+    joins = {one.note: one for one in peer.joins(sequence)}
+    assert list(joins) == ["range joins", "types apart", "buckets"]
+    rows = list(measure("a sequence", 4_000, {"Ouzel": sase.ouzel(stream, sequence), **joins}, 1))
+    assert rows[0].figures["matches"] > 0
+    assert peer.fastest(sequence).note in joins
+
+
+@needs_duckdb
+def test_conditions_mean_the_same_to_the_peer() -> None:
+    stream = sase_stream(4_000, 5, types=6)
+    sequence = Sequence(3, 60, conditions=("x2.attr3 < 3", "x1.attr4 < x3.attr4"))
+    peer = DuckDB.of(stream)
+    assert peer is not None
+    contenders = {"Ouzel": sase.ouzel(stream, sequence), "DuckDB": peer.fastest(sequence)}
+    ours, _theirs = measure("conditions", 4_000, contenders, 1)
+    assert ours.figures["matches"] > 0
+
+
+def test_all_strategies_for_a_second_test_find_the_same() -> None:
+    stream = sase_stream(2_000, 4, second=3, types=6)
+    sequence = Sequence(3, 60, ("attr1", "attr2"))
+    contenders = {
+        name: sase.ouzel(stream, sequence, engine="scan", tuning={"equivalence": name})
+        for name in sase.EQUIVALENCES
+    }
+    assert all(row.figures["matches"] > 0 for row in measure("two tests", 2_000, contenders, 1))
+
+
+def test_the_figures_of_the_second_papers_tables() -> None:
+    stream = stock_stream(4_000)
+    query = sase_plus.Template("p1", "s3")
+    basic = sase_plus.verbose(stream, query, "basic")
+    figures = basic.look(basic.run())
+    found = oz.match(stream, query.query, type=None)
+    lengths = [len(a) + 1 for a in found["a"].to_pylist()]
+    assert figures["matches"] == len(lengths) > 0
+    assert figures["match length"] == pytest.approx(sum(lengths) / len(lengths))
+    merging = sase_plus.verbose(stream, query, "merging")
+    assert 0 < merging.look(merging.run())["merged %"] < 100
+
+
+def test_contenders_that_do_not_agree_are_not_compared() -> None:
+    nothing = Contender(lambda: None)
+    contenders = {"few": nothing.also({"matches": 1_000}), "many": nothing.also({"matches": 1_001})}
+    message = "x: required one number of matches; got few 1,000, many 1,001"
+    with pytest.raises(oz.OuzelError, match=re.escape(message)):
+        list(measure("x", 1, contenders, 1))
+
+
+def test_the_pass_over_memory_reads_every_value() -> None:
+    stream = sase_stream(1_000)
+    assert numpy_pass(stream, ["attr1"]).run() == [sum(stream["attr1"].to_pylist())]
 
 
 def test_the_table_and_the_figures(tmp_path: Path) -> None:
-    figures = tmp_path / "figures.json"
-    result = CliRunner().invoke(app, ["bench", "sase-1", "--quick", "--runs", "1", "--json", str(figures)])
+    path = tmp_path / "figures.json"
+    result = CliRunner().invoke(
+        app, ["bench", "sase-1", "sase+-3", "--events", "3000", "--runs", "1", "--json", str(path)]
+    )
     assert result.exit_code == 0, result.output
     assert "domain 1,000" in result.output
-    rows = json.loads(figures.read_text(encoding="utf-8"))["sase-1"]
+    assert "SASE's experiment 1" in result.output
+    figures = json.loads(path.read_text(encoding="utf-8"))
+    assert figures["run"]["runs"] == 1
+    assert list(figures["experiments"]) == ["sase-1", "sase+-3"]
+    rows = [row for row in figures["experiments"]["sase-1"]["rows"] if row["series"] == "Ouzel"]
     assert [row["varied"] for row in rows] == ["domain 100", "domain 1,000", "domain 10,000"]
-    assert rows[0]["matches"] > rows[1]["matches"] > 0
-    assert rows[0]["peer"] > 0
+    assert rows[0]["matches"] > 0
 
 
-def test_the_peer_finds_the_same_sequences_of_other_lengths() -> None:
-    import ouzel as oz
-    from ouzel.bench.experiments import sequence
-
-    stream = sase_stream(4_000, domain=5, types=6)
-    for length in (2, 3, 4):
-        peer = duckdb_join(stream, length, 60, 1)
-        assert peer is not None
-        assert peer[0] == oz.match(stream, sequence(length, 60)).num_rows > 0
+@needs_matplotlib
+def test_plots(tmp_path: Path) -> None:
+    folder = tmp_path / "plots"
+    result = CliRunner().invoke(
+        app, ["bench", "sase-2", "sase+-6", "--events", "1500", "--runs", "1", "--plots", str(folder)]
+    )
+    assert result.exit_code == 0, result.output
+    assert sorted(path.name for path in folder.iterdir()) == ["sase+-6.svg", "sase-2.svg"]
+    assert "<svg" in (folder / "sase-2.svg").read_text(encoding="utf-8")
 
 
 def test_streams_are_seeded() -> None:
     assert sase_stream(100).equals(sase_stream(100))
     assert not stock_stream(100, seed=1).equals(stock_stream(100, seed=2))
     assert set(stock_stream(1000)["symbol"].to_pylist()) == {1, 2}
+    assert set(sase_stream(1000, 50, second=2)["attr2"].to_pylist()) == {0, 1}
 
 
 def test_an_unknown_experiment() -> None:

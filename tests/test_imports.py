@@ -7,7 +7,19 @@ import sys
 
 import pytest
 
-HEAVY = ("duckdb", "hypothesis", "llvmlite", "narwhals", "numba", "pandas", "polars", "pyspark", "rich", "typer")
+HEAVY = (
+    "duckdb",
+    "hypothesis",
+    "llvmlite",
+    "matplotlib",
+    "narwhals",
+    "numba",
+    "pandas",
+    "polars",
+    "pyspark",
+    "rich",
+    "typer",
+)
 FEW_EVENTS = """
 import pyarrow as pa
 rows = {"ts": range(1000), "type": ["A", "B"] * 500, "x": [1.5] * 1000}

@@ -32,6 +32,7 @@ LEVEL = {name: level for level, names in enumerate(STAGES) for name in names}
 OPTIONAL = {
     "numba": ("kernels/compiled.py", "kernels/store.py"),
     "duckdb": ("bench/peers.py",),
+    "matplotlib": ("bench/plots.py",),
     "pandas": (),
     "polars": (),
     "pyspark": ("runtimes/spark/", "cli/spark.py", "testing/clusters.py", "testing/kafka.py"),

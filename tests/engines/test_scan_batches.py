@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
 
@@ -15,27 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ouzel as oz
+from engines.splits import EVERY_PUSH, batches, in_batches, ingested, rows_of, whole
 from ouzel.compile import compile_query
-from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled import kernel
-from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
-from ouzel.physical.matching import Found
 from ouzel.physical.scan import ScanPlan
 from ouzel.physical.scan import memory as scan_memory
 from ouzel.physical.scan.shape import EQUIVALENCES
-from ouzel.runtimes.ingest import Reading, ingest
-from ouzel.runtimes.quarantine import Report
-from ouzel.runtimes.results import result_table
 from ouzel.testing.strategies import RandomQuery, queries, streams
 
 Events = list[dict[str, Any]]
-Batch = tuple[EventTable, int | None]
 TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
 SEQUENCES = queries(strategies=("skip_till_any_match",), closures=False, alternatives=False, non_overlap=True)
 CUTS = st.lists(st.integers(0, 20), max_size=8)
-EVERY_PUSH = -(10**9)
 
 
 def several_tests(query: RandomQuery, tests: str) -> RandomQuery:
@@ -46,47 +37,9 @@ def several_tests(query: RandomQuery, tests: str) -> RandomQuery:
 TESTED = st.builds(several_tests, SEQUENCES, st.sampled_from(("[k, x]", "[k] AND [y]", "[k, x, y]", "[k = 1, x]")))
 
 
-def ingested(events: Any, **options: Any) -> EventTable:
-    return ingest(events, Reading(**options), Report())[0]
-
-
 def plan_of(text: str, table: EventTable, equivalence: str = "combined") -> ScanPlan:
     (plan,) = compile_query(text, table.schema, {}).plans
     return ScanPlan.of(plan.query, equivalence)
-
-
-def rows_of(query: BoundQuery, found: Found) -> list[tuple[Any, ...]]:
-    compute = compute_by_row(found.matches, found.events)
-    table = result_table(query, found.matches, found.events.table, compute)
-    times = zip(found.matches.start_times.tolist(), found.matches.end_times.tolist(), strict=True)
-    return [(*time, *row.values()) for time, row in zip(times, table.to_pylist(), strict=True)]
-
-
-def batches(table: EventTable, cuts: list[int]) -> Iterator[Batch]:
-    """The stream cut before some moments, with the time before which no event follows."""
-    order = np.argsort(table.ends, kind="stable")
-    ends = table.ends[order]
-    moments = np.unique(ends)
-    edges = sorted({int(np.searchsorted(ends, moments[cut % len(moments)])) for cut in cuts} | {0, len(ends)})
-    for low, high in pairwise(edges):
-        now = int(table.end_times[order[high]]) if high < len(ends) else None
-        yield table.taken(order[low:high]), now
-
-
-def whole(plan: ScanPlan, table: EventTable) -> Counter[str]:
-    return Counter(map(repr, rows_of(plan.query, plan.begin(Limits(), once=True).push(table, None))))
-
-
-def in_batches(plan: ScanPlan, table: EventTable, cuts: list[int], *, resumed: bool) -> Counter[str]:
-    at_work = plan.begin(Limits())
-    found: Counter[str] = Counter()
-    for batch, now in batches(table, cuts):
-        found.update(map(repr, rows_of(plan.query, at_work.push(batch, now))))
-        if resumed:
-            state = at_work.state()
-            at_work = plan.begin(Limits())
-            at_work.resume(state)
-    return found
 
 
 @settings(max_examples=300)
@@ -227,6 +180,15 @@ def test_a_window_of_events_passes_with_the_events_of_the_partition() -> None:
     query = "PATTERN SEQ(A a, !(B b)) WHERE [k] WITHIN 2 EVENTS RETURN a.k AS k"
     first = [event(1, "A", k=1), event(1, "A", k=2)]
     assert pushed(query, first, [event(2, "C", k=1)], end=False) == [[], [(1, 1, 1)]]
+
+
+@pytest.mark.parametrize("equivalence", EQUIVALENCES)
+def test_what_lies_behind_a_dropped_event_in_the_stack_of_another_key_is_found(equivalence: str) -> None:
+    first = [event(0, "A", k=1, x=0), event(5, "A", k=2, x=0), event(6, "B", k=2, x=0), event(7, "B", k=1, x=0)]
+    table = ingested([*first, event(11, "D", k=3, x=0), event(12, "C", k=2, x=0)])
+    plan = plan_of("PATTERN SEQ(A a, B b, C c) WHERE [k, x] WITHIN 10 RETURN a.ts AS t", table, equivalence)
+    with patch.object(scan_memory, "SPARE", EVERY_PUSH):
+        assert in_batches(plan, table, [4, 5], resumed=False) == Counter(["(5, 12, 5)"])
 
 
 def test_a_condition_that_never_holds_keeps_nothing() -> None:

@@ -26,10 +26,12 @@ def test_the_quick_start(
     assert len(blocks) == 2
     names: dict[str, Any] = {}
     for block in blocks:
+        # Java does not follow Python to another directory
+        block = block.replace('"demo', f'"{tmp_path}/demo')  # noqa: PLW2901
         exec(compile(block, "README.md", "exec"), names)  # noqa: S102 - our own README
     shown = capsys.readouterr().out
-    assert shown.count("|tag_id|") == 2
+    assert len(re.findall(r"\| *tag_id\|", shown)) == 2
     in_batch = {row["tag_id"] for row in names["oz"].match(names["readings"], names["stolen"]).collect()}
     assert in_batch
     # what ends within the watermark of the latest reading is not final yet
-    assert {row["tag_id"] for row in spark.read.parquet("demo-thefts").collect()} <= in_batch
+    assert {row["tag_id"] for row in spark.read.parquet(f"{tmp_path}/demo-thefts").collect()} <= in_batch

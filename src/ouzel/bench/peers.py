@@ -1,35 +1,55 @@
-"""Peers: what a user could take instead, on the same data and in the same process."""
+"""Peers: what a user could take instead, on the same data and in the same process; and how fast memory is."""
 
 from __future__ import annotations
 
-from time import perf_counter
+from collections.abc import Sequence as Names
+from functools import partial
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from ouzel.bench.measure import Contender, timed
+from ouzel.bench.sequences import Sequence
 
-def duckdb_join(stream: pa.Table, length: int, window: int, times: int) -> tuple[int, float] | None:
-    """DuckDB's joins for a sequence with one equivalence test: its matches and its best time; None without it.
 
-    The events are loaded into a table of its own first, which is not counted.
-    """
-    try:
+class DuckDB:
+    """DuckDB with the events in a table of its own, the loading of which is not counted; on all processors."""
+
+    def __init__(self, stream: pa.Table) -> None:
+        """Load the events."""
         import duckdb
-    except ModuleNotFoundError:
-        return None
-    connection = duckdb.connect()
-    connection.execute("SET threads = 2")
-    connection.register("stream", stream)
-    connection.execute("CREATE TABLE events AS SELECT * FROM stream")
-    joins = "events x1 " + " ".join(
-        f"JOIN events x{k} ON x{k}.attr1 = x1.attr1 AND x{k}.ts > x{k - 1}.ts AND x{k}.ts < x1.ts + {window}"
-        for k in range(2, length + 1)
-    )
-    kinds = " AND ".join(f"x{k}.type = 'E{k}'" for k in range(1, length + 1))
-    columns = ", ".join(f"x{k}.ts" for k in range(1, length + 1))
-    sql = f"SELECT {columns} FROM {joins} WHERE {kinds}"  # noqa: S608 - made of numbers alone
-    matches, seconds = 0, []
-    for _ in range(times):
-        began = perf_counter()
-        matches = connection.sql(sql).to_arrow_table().num_rows
-        seconds.append(perf_counter() - began)
-    return matches, min(seconds)
+
+        self.connection = duckdb.connect()
+        self.connection.register("stream", stream)
+        self.connection.execute("CREATE TABLE events AS SELECT * FROM stream")
+
+    @classmethod
+    def of(cls, stream: pa.Table) -> DuckDB | None:
+        """DuckDB, if it is installed."""
+        try:
+            return cls(stream)
+        except ModuleNotFoundError:
+            return None
+
+    def joins(self, sequence: Sequence) -> list[Contender]:
+        """A sequence in all formulations."""
+        return [
+            Contender(partial(self._run, sql), lambda found: {"matches": found.num_rows}, name)
+            for name, sql in sequence.joins.items()
+        ]
+
+    def fastest(self, sequence: Sequence) -> Contender:
+        """A sequence in the formulation that is the fastest in one run of each."""
+        return min(self.joins(sequence), key=lambda one: timed(one.run)[1])
+
+    def _run(self, sql: str) -> Any:
+        return self.connection.sql(sql).to_arrow_table()
+
+
+def numpy_pass(stream: pa.Table, columns: Names[str]) -> Contender:
+    """Reads every byte of some columns once and does nothing with it but sum: as fast as memory lets one be."""
+    chunks = [chunk for name in columns for chunk in stream.column(name).chunks]
+    buffers = [buffer for chunk in chunks for buffer in chunk.buffers() if buffer is not None]
+    arrays = [np.frombuffer(buffer, np.int64, buffer.size // 8) for buffer in buffers]
+    return Contender(lambda: [array.sum() for array in arrays])

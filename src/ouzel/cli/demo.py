@@ -69,7 +69,7 @@ def demo(
     source: Any = week.readings
     if runtime == "spark":
         with progress_bar("starting Spark"):
-            source = oz.spark_session().read.parquet(str(events))
+            source = oz.spark_session().read.parquet(str(events.resolve()))
     for name, text, injected, fate in tasks:
         _keep(folder / f"{name}.ozl", text)
         _find(console, name, text, source, injected, fate)

@@ -6,8 +6,12 @@ import numpy as np
 import pyarrow as pa
 
 
-def sase_stream(events: int, domain: int = 1_000, *, types: int = 20, seed: int = 1) -> pa.Table:
+def sase_stream(
+    events: int, domain: int = 1_000, second: int | None = None, *, types: int = 20, seed: int = 1
+) -> pa.Table:
     """SASE's Table 1: `types` event types and five attributes, all uniform; one event per tick.
+
+    Attributes have `domain` different values, the second of them `second` if that is given.
 
     >>> sase_stream(3).column_names
     ['ts', 'type', 'attr1', 'attr2', 'attr3', 'attr4', 'attr5']
@@ -16,7 +20,8 @@ def sase_stream(events: int, domain: int = 1_000, *, types: int = 20, seed: int 
     names = pa.array([f"E{number}" for number in range(1, types + 1)])
     codes = pa.array(rng.integers(0, types, events).astype(np.int32))
     columns = {"ts": np.arange(events), "type": pa.DictionaryArray.from_arrays(codes, names).cast(pa.string())}
-    columns |= {f"attr{number}": rng.integers(0, domain, events) for number in range(1, 6)}
+    domains = (domain, second or domain, domain, domain, domain)
+    columns |= {f"attr{number}": rng.integers(0, size, events) for number, size in enumerate(domains, 1)}
     return pa.table(columns)
 
 

@@ -1,0 +1,66 @@
+"""Streams split into batches: what engines find in them, as rows that do not depend on how events are numbered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton import AutomatonPlan
+from ouzel.physical.compiled.compute import compute_by_row
+from ouzel.physical.event_table import EventTable
+from ouzel.physical.limits import Limits
+from ouzel.physical.matching import Found
+from ouzel.physical.scan import ScanPlan
+from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.results import result_table
+
+Batch = tuple[EventTable, int | None]
+AnyPlan = ScanPlan | AutomatonPlan
+# As the spare of a memory: look for what has gone at every push.
+EVERY_PUSH = -(10**9)
+BEGINNING = -(2**62)
+
+
+def ingested(events: Any, **options: Any) -> EventTable:
+    return ingest(events, Reading(**options), Report())[0]
+
+
+def rows_of(query: BoundQuery, found: Found) -> list[tuple[Any, ...]]:
+    compute = compute_by_row(found.matches, found.events)
+    table = result_table(query, found.matches, found.events.table, compute)
+    times = zip(found.matches.start_times.tolist(), found.matches.end_times.tolist(), strict=True)
+    return [(*time, *row.values()) for time, row in zip(times, table.to_pylist(), strict=True)]
+
+
+def batches(table: EventTable, cuts: list[int]) -> Iterator[Batch]:
+    """The stream cut before some moments, with the time before which no event follows."""
+    order = np.argsort(table.ends, kind="stable")
+    ends = table.ends[order]
+    moments = np.unique(ends)
+    edges = sorted({int(np.searchsorted(ends, moments[cut % len(moments)])) for cut in cuts} | {0, len(ends)})
+    for low, high in pairwise(edges):
+        now = int(table.end_times[order[high]]) if high < len(ends) else None
+        yield table.taken(order[low:high]), now
+
+
+def whole(plan: AnyPlan, table: EventTable) -> Counter[str]:
+    return Counter(map(repr, rows_of(plan.query, plan.begin(Limits(), once=True).push(table, None))))
+
+
+def in_batches(plan: AnyPlan, table: EventTable, cuts: list[int], *, resumed: bool) -> Counter[str]:
+    at_work = plan.begin(Limits())
+    found: Counter[str] = Counter()
+    for batch, now in batches(table, cuts):
+        found.update(map(repr, rows_of(plan.query, at_work.push(batch, now))))
+        if resumed:
+            state = at_work.state()
+            at_work = plan.begin(Limits())
+            at_work.push(batch.none(), BEGINNING)
+            at_work.resume(state)
+    return found
