@@ -13,7 +13,7 @@ from ouzel.physical.compiled.growing import Numbers
 from ouzel.physical.compiled.non_overlap import NONE_KEPT
 from ouzel.physical.compiled.partitions import Partitions
 from ouzel.physical.compiled.pending import Pending
-from ouzel.physical.compiled.prepare import Prepared
+from ouzel.physical.compiled.prepare import NO_LIMIT, Prepared
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
 
@@ -69,8 +69,11 @@ class Memory:
             return np.zeros(len(self.buffer), np.bool_)
         if window is None:
             return np.ones(len(self.buffer), np.bool_)
-        clock = self.partitions.seen[self.buffer.parts] if window.counts_events else now
-        return clock - self.buffer.clocks < window.limit
+        if not window.counts_events:
+            return now - self.buffer.clocks < window.limit
+        # an event of no partition, which strict contiguity minds, is over at once
+        seen = np.append(self.partitions.seen, NO_LIMIT)
+        return seen[self.buffer.parts] - self.buffer.clocks < window.limit
 
     # ---- what is not needed any more ---------------------------------------------------------------------
 
@@ -84,7 +87,8 @@ class Memory:
         numbers, used = self.store.reached(self.runs.ri[:, NODE], alive)
         used[self.runs.ri[:, FIRST]] = True
         used[self.pending.rows()] = True
-        refuting = sum(1 << refutation.component.position for refutation in self.plan.refutations)
+        # a set, as one component may refute on several steps
+        refuting = sum({1 << refutation.component.position for refutation in self.plan.refutations})
         used |= alive & ((self.buffer.masks & refuting) != 0)
         kept = np.flatnonzero(used)
         events = np.full(len(used), -1, np.int64)
