@@ -277,7 +277,8 @@ def _declared_values(source: _Source, schema: Schema, type_column: str | None, r
                 raise SchemaError(
                     f"types: '{name}' is declared {wanted[name]} and {column.arrow}; required one type per column"
                 )
-    types = table.column(type_column).to_pylist() if type_column is not None else []
+    # names as Python values only where columns are declared: of millions of events that takes long
+    types = table.column(type_column).to_pylist() if type_column is not None and wanted else []
     for name, arrow in wanted.items():
         if name not in table.column_names:
             table = table.append_column(name, pa.nulls(table.num_rows, arrow))
