@@ -31,6 +31,24 @@ def ingested(events: Any, **options: Any) -> EventTable:
     return ingest(events, Reading(**options), Report())[0]
 
 
+def long_stream(seed: int) -> list[dict[str, Any]]:
+    """Events with ties, nulls, and keys that come, are gone for a while, and come again."""
+    random = np.random.default_rng(seed)
+    ticks = np.sort(random.integers(0, 120, 300))
+    keys = (ticks // 25 + random.integers(0, 4, 300)) % 7
+    return [
+        {
+            "eid": f"e{number}",
+            "ts": int(tick),
+            "type": "ABCD"[random.choice(4, p=[0.35, 0.3, 0.25, 0.1])],
+            "k": None if key == 6 else int(key),
+            "x": int(random.integers(0, 2)),
+            "s": f"s{(tick // 20 + random.integers(0, 3)) % 9}",
+        }
+        for number, (tick, key) in enumerate(zip(ticks, keys, strict=True))
+    ]
+
+
 def rows_of(query: BoundQuery, found: Found) -> list[tuple[Any, ...]]:
     compute = compute_by_row(found.matches, found.events)
     table = result_table(query, found.matches, found.events.table, compute)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from engines.splits import EVERY_PUSH, in_batches, ingested, whole
+from engines.splits import EVERY_PUSH, in_batches, ingested, long_stream, whole
 from ouzel.compile import compile_query
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.automaton import AutomatonPlan
@@ -53,23 +53,6 @@ LONG = (
     "PATTERN SEQ(A a, B b, A c) WHERE partition_contiguity { [k] } WITHIN 30",
     "PATTERN SEQ(A a, B b) WHERE strict_contiguity { a.s != b.s } WITHIN 5",
 )
-
-
-def long_stream(seed: int) -> Events:
-    random = np.random.default_rng(seed)
-    ticks = np.sort(random.integers(0, 120, 300))
-    keys = (ticks // 25 + random.integers(0, 4, 300)) % 7
-    return [
-        {
-            "eid": f"e{number}",
-            "ts": int(tick),
-            "type": "ABCD"[random.choice(4, p=[0.35, 0.3, 0.25, 0.1])],
-            "k": None if key == 6 else int(key),
-            "x": int(random.integers(0, 2)),
-            "s": f"s{(tick // 20 + random.integers(0, 3)) % 9}",
-        }
-        for number, (tick, key) in enumerate(zip(ticks, keys, strict=True))
-    ]
 
 
 @pytest.mark.parametrize("query", LONG)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -11,21 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ouzel as oz
+from engines.sequences import SEQUENCES, TESTED, TYPES
 from ouzel.physical.compiled import kernel
 from ouzel.physical.scan.shape import EQUIVALENCES
-from ouzel.testing.strategies import RandomQuery, queries, streams
+from ouzel.testing.strategies import RandomQuery, streams
 
 Events = list[dict[str, Any]]
-TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
-SEQUENCES = queries(strategies=("skip_till_any_match",), closures=False, alternatives=False, non_overlap=True)
-
-
-def several_tests(query: RandomQuery, tests: str) -> RandomQuery:
-    """The query with several equivalence tests in place of its own."""
-    return replace(query, conditions=[tests, *(one for one in query.conditions if not one.startswith("["))])
-
-
-TESTED = st.builds(several_tests, SEQUENCES, st.sampled_from(("[k, x]", "[k] AND [y]", "[k, x, y]", "[k = 1, x]")))
 
 
 def agree(query: str, events: Events, equivalence: str = "combined", **options: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -13,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ouzel as oz
-from engines.splits import EVERY_PUSH, batches, in_batches, ingested, rows_of, whole
+from engines.sequences import SEQUENCES, TESTED, TYPES
+from engines.splits import EVERY_PUSH, batches, in_batches, ingested, long_stream, rows_of, whole
 from ouzel.compile import compile_query
 from ouzel.physical.compiled import kernel
 from ouzel.physical.event_table import EventTable
@@ -21,20 +21,10 @@ from ouzel.physical.limits import Limits
 from ouzel.physical.scan import ScanPlan
 from ouzel.physical.scan import memory as scan_memory
 from ouzel.physical.scan.shape import EQUIVALENCES
-from ouzel.testing.strategies import RandomQuery, queries, streams
+from ouzel.testing.strategies import RandomQuery, streams
 
 Events = list[dict[str, Any]]
-TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
-SEQUENCES = queries(strategies=("skip_till_any_match",), closures=False, alternatives=False, non_overlap=True)
 CUTS = st.lists(st.integers(0, 20), max_size=8)
-
-
-def several_tests(query: RandomQuery, tests: str) -> RandomQuery:
-    """The query with several equivalence tests in place of its own."""
-    return replace(query, conditions=[tests, *(one for one in query.conditions if not one.startswith("["))])
-
-
-TESTED = st.builds(several_tests, SEQUENCES, st.sampled_from(("[k, x]", "[k] AND [y]", "[k, x, y]", "[k = 1, x]")))
 
 
 def plan_of(text: str, table: EventTable, equivalence: str = "combined") -> ScanPlan:
@@ -110,24 +100,6 @@ LONG = (
     "PATTERN SEQ(A a, B b, C c) WHERE [k, x] WITHIN 4 EVENTS OUTPUT NON_OVERLAP",
     "PATTERN SEQ(A a, B b) WHERE a.s != b.s WITHIN 5 EVENTS",
 )
-
-
-def long_stream(seed: int) -> Events:
-    """Events with ties, nulls, and keys that come, are gone for a while, and come again."""
-    random = np.random.default_rng(seed)
-    ticks = np.sort(random.integers(0, 120, 300))
-    keys = (ticks // 25 + random.integers(0, 4, 300)) % 7
-    return [
-        {
-            "eid": f"e{number}",
-            "ts": int(tick),
-            "type": "ABCD"[random.choice(4, p=[0.35, 0.3, 0.25, 0.1])],
-            "k": None if key == 6 else int(key),
-            "x": int(random.integers(0, 2)),
-            "s": f"s{(tick // 20 + random.integers(0, 3)) % 9}",
-        }
-        for number, (tick, key) in enumerate(zip(ticks, keys, strict=True))
-    ]
 
 
 @pytest.mark.parametrize("equivalence", EQUIVALENCES)
