@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -239,6 +239,17 @@ def register_function(name: str, function: Callable[..., Any], *, returns: str) 
 def lookup(name: str) -> Function | None:
     """A function by its name, built in or registered."""
     return BUILT_IN.get(name) or _registered.get(name)
+
+
+def registered_in(text: str) -> tuple[Function, ...]:
+    """The registered functions whose names occur in a text: what another process must be told to compile it."""
+    words = {word.lower() for word in re.findall(r"\w+", text)}
+    return tuple(function for name, function in _registered.items() if name in words)
+
+
+def adopt(functions: Iterable[Function]) -> None:
+    """Register functions that another process has sent."""
+    _registered.update((function.name, function) for function in functions)
 
 
 def known_functions() -> list[str]:

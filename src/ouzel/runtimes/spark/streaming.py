@@ -5,7 +5,6 @@ The stages: rows are packed by bucket, the bucket's matcher takes them, its matc
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -15,6 +14,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark import cloudpickle
 
 from ouzel.errors import OuzelError
 from ouzel.language.durations import length_in_ticks
@@ -72,7 +72,7 @@ def stream_task(task: Task, options: SparkOptions, watermark: int | timedelta | 
         outputs[LATE] = result_schemas(matcher.late.schema)[1]
     _check_names(matcher.names, apart=len(outputs) > 1)
     delay = length_in_ticks(watermark, matcher.time.tick, "watermark")
-    key = blake2b(pickle.dumps((task, delay, keys, options.buckets)), digest_size=20).digest()
+    key = blake2b(cloudpickle.dumps((task, delay, keys, options.buckets)), digest_size=20).digest()
     return StreamTask(task, delay, tuple(keys), options.buckets if keys else 1, outputs, key)
 
 

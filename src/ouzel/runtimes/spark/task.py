@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.compile import Compiled, compile_query
+from ouzel.logical.functions import adopt, registered_in
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
@@ -22,6 +23,8 @@ from ouzel.runtimes.spark.spill import Spill
 
 # The name of the column that says which time slice a row is for.
 SLICE = "__slice"
+# Under which name the functions that a query calls travel with it.
+FUNCTIONS = "functions"
 # So many rows of a result go to Spark in one batch.
 ROWS = 100_000
 
@@ -46,8 +49,14 @@ class Task:
     slices: tuple[int, int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Plans are made where they are needed: they do not travel."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        """Plans are made where they are needed: they do not travel.  Functions that users have registered do."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**fields, FUNCTIONS: registered_in(self.text)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrive in a worker."""
+        adopt(state.pop(FUNCTIONS))
+        self.__dict__.update(state)
 
     @cached_property
     def compiled(self) -> Compiled:

@@ -1,0 +1,62 @@
+"""Matching where the driver is not: on a standalone cluster, and over Spark Connect."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+import ouzel as oz
+from spark_events import PAIR, QUERIES, SCHEMA, expected, rows, rows_of, stream
+
+HERE = Path(__file__).parent
+EVENTS = stream(7, 200, 300)
+ALL = {**QUERIES, "function": f"PATTERN SEQ(A a, B b) WHERE [k] AND twice(a.x) = b.x WITHIN 30 {PAIR}"}
+# What differs in how it is run: by keys, read by the workers or by Spark; by slices of time; in one task.
+FILES = ["keyed", "two keys", "closure", "pushed down", "function"]
+ROWS = ["keyed", "contiguous", "counted", "slices refuted before", "one task", "totals", "function"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def functions() -> None:
+    oz.register_function("twice", lambda x: 2 * x, returns="integer")
+
+
+@pytest.fixture(scope="module")
+def directory(cluster: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a driver of its own has left after all queries ran on the cluster."""
+    directory = tmp_path_factory.mktemp("cluster")
+    work = {"events": EVENTS, "schema": SCHEMA, "queries": ALL, "rows": ROWS, "files": FILES}
+    (directory / "work.json").write_text(json.dumps(work), encoding="utf-8")
+    command = [sys.executable, str(HERE / "on_cluster.py"), cluster, str(directory)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=directory)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == ""
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("name", "source"), [*((name, "rows") for name in ROWS), *((name, "files") for name in FILES)]
+)
+def test_a_cluster_finds_what_this_process_finds(directory: Path, name: str, source: str) -> None:
+    found = json.loads((directory / "found.json").read_text(encoding="utf-8"))
+    wanted = expected(EVENTS, ALL[name])
+    assert wanted
+    assert rows_of(found[f"{name} in {source}"]) == wanted
+
+
+def test_matches_do_not_pass_through_the_driver(directory: Path) -> None:
+    many = pq.read_table(directory / "many").sort_by("k")
+    assert many.nbytes > 2 << 20  # more than the driver would take
+    assert many.column("k").to_pylist() == list(range(200_000))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_connect_finds_what_this_process_finds(connect: SparkSession, name: str) -> None:
+    events = connect.createDataFrame([tuple(event.values()) for event in EVENTS], SCHEMA)
+    assert rows(oz.match(events, ALL[name])) == expected(EVENTS, ALL[name])
