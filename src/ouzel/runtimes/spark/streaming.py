@@ -72,7 +72,8 @@ def stream_task(task: Task, options: SparkOptions, watermark: int | timedelta | 
         outputs[LATE] = result_schemas(matcher.late.schema)[1]
     _check_names(matcher.names, apart=len(outputs) > 1)
     delay = length_in_ticks(watermark, matcher.time.tick, "watermark")
-    key = blake2b(cloudpickle.dumps((task, delay, keys, options.buckets)), digest_size=20).digest()
+    program = cloudpickle.dumps((task, delay, keys, options.buckets))  # type: ignore[no-untyped-call]
+    key = blake2b(program, digest_size=20).digest()
     return StreamTask(task, delay, tuple(keys), options.buckets if keys else 1, outputs, key)
 
 
