@@ -9,14 +9,11 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-import numpy as np
-
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError, OuzelWarning, QueryError, did_you_mean, listed
 from ouzel.explain import explain
 from ouzel.logical.schema import INFERRED, open_schema
 from ouzel.physical.event_table import EventTable
-from ouzel.physical.event_types import Codes
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.compressed import compress
@@ -242,7 +239,7 @@ def _check_types(text: str, compiled: Compiled, table: EventTable) -> None:
     produced = {plan.query.into for plan in compiled.plans if plan.query.into}
     mentioned = {n for plan in compiled.plans for c in plan.query.components for n in c.type_names}
     names = (*sorted(mentioned - produced), *sorted(produced))
-    occurring = _occurring(table.types.among(names), len(names))
+    occurring = table.types.occurring(names)
     for place, name in enumerate(names):
         if name in produced and place in occurring:
             raise QueryError(f"INTO '{name}', which is a type of the input already", text)
@@ -250,9 +247,3 @@ def _check_types(text: str, compiled: Compiled, table: EventTable) -> None:
             known = table.types.names
             hint = did_you_mean(name, known) or f"the types are {listed(known)}"
             warnings.warn(f"no event has the type '{name}'; {hint}", OuzelWarning, stacklevel=4)
-
-
-def _occurring(codes: Codes, count: int) -> set[int]:
-    """Which codes occur; mostly the first events tell."""
-    early = set(np.unique(codes[:100_000]).tolist())
-    return {code for code in range(count) if code in early or np.any(codes == code)}

@@ -76,6 +76,13 @@ class EventTable:
         table = self.table.take(pa.array(rows))
         return EventTable(table, self.schema, self.types.taken(rows), starts, ends, start_times, end_times)
 
+    def intervals(self, first: Integers, last: Integers) -> tuple[Integers, Integers, Integers, Integers]:
+        """From the start of some rows to the end of others: as moments, and as times."""
+        starts, ends = self.starts[first], self.ends[last]
+        if self.start_times is self.starts and self.end_times is self.ends:
+            return starts, ends, starts, ends
+        return starts, ends, self.start_times[first], self.end_times[last]
+
     def none(self) -> EventTable:
         """No events, of the same columns."""
         return self.taken(np.zeros(0, np.int64))

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from ouzel.physical.compiled.names import marked
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
-Codes = np.ndarray[tuple[int], np.dtype[np.int32]]
+_EARLY = 100_000
 
-# Below so many events a second thread costs more than it saves.
-_PARALLEL_FROM = 200_000
+Codes = np.ndarray[tuple[int], np.dtype[np.int32]]
 
 
 class EventTypes:
@@ -24,7 +23,6 @@ class EventTypes:
         """Take a column of names, or names and codes that are known already."""
         self._column = column
         self._known = None if codes is None else (names, codes)
-        self._chosen: dict[tuple[str, ...], Codes] = {}
 
     @classmethod
     def of_column(cls, column: pa.ChunkedArray) -> EventTypes:
@@ -59,13 +57,33 @@ class EventTypes:
 
     def among(self, names: tuple[str, ...]) -> Codes:
         """For every event, the place of its type among the given names, -1 if it is none of them."""
-        if names not in self._chosen:
-            if self._known is None and "_all" not in self.__dict__ and self._column is not None:
-                self._chosen[names] = _places(self._column, names)
-            else:
-                places = np.array([names.index(n) if n in names else -1 for n in self.names] or [-1], np.int32)
-                self._chosen[names] = places[self.codes]
-        return self._chosen[names]
+        return self.marked(names, np.array([*range(len(names)), -1], np.int32))  # type: ignore[no-any-return]
+
+    def marked(self, names: tuple[str, ...], marks: Any, threads: int = 1) -> Any:
+        """For every event, the mark of its type, one of the given names; the last mark if it is none of them."""
+        if not self._is_read and self._column is not None:
+            return marked(self._column, names, marks, threads)
+        places = [names.index(name) if name in names else -1 for name in self.names] or [-1]
+        return marks[np.array(places, np.int32)][self.codes]
+
+    def occurring(self, names: tuple[str, ...]) -> set[int]:
+        """The places of those of some names that are types of events; mostly the first events tell."""
+        early = self.taken(np.arange(min(_EARLY, len(self)))) if len(self) > _EARLY else self
+        found = set(np.unique(early.among(names)).tolist()) - {-1}
+        return (
+            found
+            if early is self or len(found) == len(names)
+            else set(np.unique(self.among(names)).tolist()) - {-1}
+        )
+
+    def __len__(self) -> int:
+        """The number of events."""
+        return len(self._column) if self._column is not None else len(self.codes)
+
+    @property
+    def _is_read(self) -> bool:
+        """Whether the codes of all types are known."""
+        return self._known is not None or "_all" in self.__dict__
 
     def and_more(self, name: str, count: int) -> EventTypes:
         """The types with `count` events of one more type behind them."""
@@ -74,7 +92,7 @@ class EventTypes:
 
     def taken(self, rows: Integers) -> EventTypes:
         """The types of some of the events."""
-        if self._known is None and "_all" not in self.__dict__ and self._column is not None:
+        if not self._is_read and self._column is not None:
             return EventTypes(self._column.take(pa.array(rows)), (), None)
         return EventTypes(None, self.names, self.codes[rows])
 
@@ -84,16 +102,3 @@ class EventTypes:
         names += [name for name in others.names if name not in names]
         places = np.array([names.index(name) for name in others.names] or [0], np.int32)
         return EventTypes(None, tuple(names), np.concatenate([self.codes, places[others.codes]]))
-
-
-def _places(column: pa.ChunkedArray, names: tuple[str, ...]) -> Codes:
-    wanted = pa.array(names, pa.string())
-
-    def places(part: pa.ChunkedArray) -> Any:
-        return pc.fill_null(pc.index_in(part, value_set=wanted), -1).to_numpy()
-
-    if len(column) < _PARALLEL_FROM:
-        return places(column)  # type: ignore[no-any-return]
-    half = len(column) // 2
-    with ThreadPoolExecutor(2) as threads:
-        return np.concatenate(list(threads.map(places, (column.slice(0, half), column.slice(half)))))

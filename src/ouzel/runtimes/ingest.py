@@ -296,7 +296,7 @@ def _check_times(source: _Source, time: TimeColumn, reading: Reading) -> None:
     malformed = {(problem.row, problem.column) for problem in source.problems}
     for name in dict.fromkeys((time.name, *reading.order)):
         role = "time" if name == time.name else "value to order by"
-        for row in _rows_where(pc.is_null(source.table.column(name))):
+        for row in _null_rows(source.table.column(name)):
             if (row, name) not in malformed:
                 source.problems.append(Problem(row, name, f"the event has no {role}", source.name))
 
@@ -311,7 +311,7 @@ def _check_types(source: _Source, schema: Schema, type_column: str) -> None:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     malformed = {problem.row for problem in source.problems if problem.column == type_column}
-    for row in _rows_where(pc.is_null(column)):
+    for row in _null_rows(column):
         if row not in malformed:
             source.problems.append(Problem(row, type_column, "the event has no type"))
     if schema.declared:
@@ -322,6 +322,10 @@ def _check_types(source: _Source, schema: Schema, type_column: str) -> None:
             hint = did_you_mean(value, schema.types)
             text = f"unknown event type '{value}'; required one of {listed(schema.types)}"
             source.problems.append(Problem(row, type_column, text + (f"; {hint}" if hint else "")))
+
+
+def _null_rows(column: pa.ChunkedArray) -> list[int]:
+    return _rows_where(pc.is_null(column)) if column.null_count else []
 
 
 def _rows_where(mask: pa.ChunkedArray) -> list[int]:

@@ -15,6 +15,7 @@ from ouzel.physical.automaton.order import in_order
 from ouzel.physical.automaton.runs import Runs, drive
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.automaton.totals import totals_of_paths
+from ouzel.physical.compiled import share
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.pending import released
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from ouzel.physical.automaton.automaton import AutomatonPlan
 
 Bound = dict[str, One | Many]
-# Below so many events, a second thread costs more than it saves.
-PARALLEL_FROM = 100_000
 
 
 class AutomatonMatching:
@@ -69,7 +68,7 @@ class AutomatonMatching:
     def _prepare(self, events: EventTable) -> Prepared:
         query = self.plan.query
         always = [conjunct for conjunct in query.conjuncts if conjunct.place is Place.ALWAYS]
-        prepared = prepare(query, events, self.plan.filters, self.memory.partitions)
+        prepared = prepare(query, events, self.plan.filters, self.memory.partitions, self.threads)
         if not all(holds(conjunct, {}, None) for conjunct in always):  # type: ignore[arg-type]
             return Prepared.none()
         return prepared if self.plan.shape.keyed else prepared.by_partition()
@@ -101,7 +100,7 @@ class AutomatonMatching:
     def _match(self, new: Prepared, base: int) -> Bound:
         begins, arguments = self._begins(new), self._arguments(new)
         # what is shed must not depend on the number of threads
-        is_shared = self.once and len(new) >= PARALLEL_FROM and not self.limits.sheds
+        is_shared = self.once and len(new) >= share.PARALLEL_FROM and not self.limits.sheds
         ranges = split_evenly(begins, self.threads if is_shared else 1)
         if len(ranges) == 1:
             return self._expand(self.memory.store, *self._drive(new, base, begins, arguments))
@@ -231,8 +230,7 @@ class AutomatonMatching:
             bound = {variable: one.numbered(buffer.rows) for variable, one in bound.items()}
             rows = buffer.rows[first], buffer.rows[last]
         first, last = rows
-        moments = events.starts[first], events.ends[last], events.start_times[first], events.end_times[last]
-        return Found(MatchTable(bound, *moments), events)
+        return Found(MatchTable(bound, *events.intervals(first, last)), events)
 
     def _apart(self, bound: Bound, first: Integers, last: Integers) -> Integers:
         # strict contiguity takes the stream as one partition (SASE+ 2)

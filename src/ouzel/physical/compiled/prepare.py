@@ -66,7 +66,9 @@ class Prepared:
         return cls(*(np.zeros(0, np.int64) for _ in range(5)))
 
 
-def prepare(query: BoundQuery, events: EventTable, filters: Filters, partitions: Partitions) -> Prepared:
+def prepare(
+    query: BoundQuery, events: EventTable, filters: Filters, partitions: Partitions, threads: int = 1
+) -> Prepared:
     """Select, order, mask and partition the events of a query.
 
     Contiguity minds events that no component wants, strict contiguity even those of no partition: they are kept.
@@ -75,7 +77,7 @@ def prepare(query: BoundQuery, events: EventTable, filters: Filters, partitions:
     keep_all = strict or query.strategy is Strategy.PARTITION_CONTIGUITY
     if events.has_intervals:
         raise UnsuitableError("composite events last, and compiled kernels know moments only")
-    wanted = _type_masks(query, events)
+    wanted = _type_masks(query, events, threads)
     counts = query.window is not None and query.window.counts_events
     rows = np.arange(len(events)) if counts or keep_all else np.flatnonzero(wanted != 0)
     moments = events.ends[rows]
@@ -101,12 +103,13 @@ def type_names(query: BoundQuery) -> tuple[str, ...]:
     return tuple(sorted({name for component in query.components for name in component.type_names}))
 
 
-def _type_masks(query: BoundQuery, events: EventTable) -> Array:
+def _type_masks(query: BoundQuery, events: EventTable, threads: int) -> Array:
     """For every event, one bit for each component that binds events of its type."""
     names = type_names(query)
     bits = [sum(1 << c.position for c in query.components if name in c.type_names) for name in names]
     smallest = np.uint8 if len(query.components) <= 8 else np.int64
-    return np.array([*bits, 0], smallest)[events.types.among(names)]
+    marks: Array = events.types.marked(names, np.array([*bits, 0], smallest), threads)
+    return marks
 
 
 # ---- conditions on single events -------------------------------------------------------------------------

@@ -1,12 +1,28 @@
-"""How threads share the partitions of a table."""
+"""How threads share the events of a table, or its partitions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
-from ouzel.physical.event_table import Integers
+Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
+Result = TypeVar("Result")
+
+# Below so many events, a second thread costs more than it saves.
+PARALLEL_FROM = 100_000
+
+
+def in_threads(work: Callable[[int, int], Result], count: int, threads: int) -> list[Result]:
+    """Do the work for ranges of `count` events, each in a thread of its own; the results in order."""
+    if threads < 2 or count < PARALLEL_FROM:
+        return [work(0, count)]
+    edges = [count * k // threads for k in range(threads + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, edges[:-1], edges[1:]))
 
 
 def split_evenly(begins: Integers, parts: int) -> list[tuple[int, int]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ouzel.logical.conjuncts import Place
-from ouzel.physical.compiled.growing import Growing
-from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled import share
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.compiled.pending import released
@@ -18,24 +18,24 @@ from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.matching import Counters, Found
 from ouzel.physical.reference.evaluate import holds
+from ouzel.physical.scan.construction import Constructed, Construction
 from ouzel.physical.scan.memory import Memory
 from ouzel.physical.scan.order import in_order
+from ouzel.physical.scan.stacks import Stacks
 
 if TYPE_CHECKING:
     from ouzel.physical.scan.scan import ScanPlan
-
-# So many matches there is room for at first.
-_ROOM = 1_024
 
 
 class ScanMatching:
     """A scan plan at work."""
 
-    def __init__(self, plan: ScanPlan, limits: Limits, *, once: bool) -> None:
-        """Begin with nothing."""
+    def __init__(self, plan: ScanPlan, limits: Limits, *, once: bool, threads: int) -> None:
+        """Begin with nothing; `threads` share some of the work on a large table that comes at once."""
         self.plan = plan
         self.limits = limits
         self.once = once
+        self.threads = threads
         self.counters = Counters()
         self.memory = Memory(plan, once=once)
         always = [conjunct for conjunct in plan.query.conjuncts if conjunct.place is Place.ALWAYS]
@@ -48,7 +48,7 @@ class ScanMatching:
         plan, memory = self.plan, self.memory
         prepared = Prepared.none()
         if self._possible:
-            prepared = prepare(plan.query, events, plan.filters, memory.keys.partitions)
+            prepared = prepare(plan.query, events, plan.filters, memory.keys.partitions, self.threads)
         prepared, base = memory.add(events, prepared)
         sequences = self._construct(prepared, base)
         if plan.postponed:
@@ -60,44 +60,42 @@ class ScanMatching:
                 memory.prune(now)
         return found
 
-    def _construct(self, prepared: Prepared, base: int) -> list[Array]:
-        """All sequences that end in a batch, as columns of event numbers."""
-        plan, memory, length = self.plan, self.memory, self.plan.shape.length
-        counts = memory.stacks.counts()
-        events = (base, prepared.masks, memory.retained.order, memory.retained.clocks, plan.limit)
-        limits = (self.limits.max_matches, self.limits.sheds)
-        rest = (
-            *memory.keys.arrays(memory.retained),
-            *memory.stacks.arrays(len(prepared), memory.keys.counts()),
-            *memory.arguments(plan.columns),
-        )
-        kernel = kernel_of(plan.source, memory.seen)
-        out = Growing(np.int32)
-        out.reserve(_ROOM * length)
-        done = found = shed = 0
-        while done < len(prepared):
-            done, found, shed = kernel(done, *events, out.data, found, *limits, counts, *rest)
-            if shed and not self.limits.sheds:
-                raise self.limits.exceeded("max_matches")
-            out.count = found * length
-            if done < len(prepared):
-                out.reserve(2 * len(out.data))
-        self._count(counts, int(shed))
-        sequences = out.values.reshape(found, length)
-        return [sequences[:, k] for k in range(length)]
+    def _construct(self, prepared: Prepared, base: int) -> Array:
+        """All sequences that end in a batch, as rows of event numbers, in the order of their ends."""
+        memory = self.memory
+        arguments = memory.arguments(self.plan.columns)
+        # what is shed must not depend on the number of threads
+        large = self.once and len(prepared) >= share.PARALLEL_FROM and not self.limits.sheds
+        if not large or self.threads < 2 or self.plan.shape.stacks != 1:
+            construction = Construction(self.plan, memory, memory.stacks, self.limits, arguments)
+            return self._counted([construction.run(prepared.masks, base)])[0]
+        key = memory.keys.arrays(memory.retained)[0]
 
-    def _count(self, counts: Integers, shed: int) -> None:
-        stacks, before = self.memory.stacks, self.memory.stacks.nodes
-        stacks.added(counts)
-        self.counters.add(Counters(made=stacks.nodes - before, shed_matches=shed, peak=stacks.nodes))
-        if stacks.nodes > self.limits.max_nodes:
+        def part(number: int) -> Constructed:
+            """The sequences of some partitions, with stacks of their own."""
+            construction = Construction(self.plan, memory, Stacks(self.plan.shape), self.limits, arguments)
+            return construction.run(np.where(key % self.threads == number, prepared.masks, 0), base)
+
+        with ThreadPoolExecutor(self.threads) as threads:
+            sequences = np.concatenate(self._counted(list(threads.map(part, range(self.threads)))))
+        if len(sequences) > self.limits.max_matches:
+            raise self.limits.exceeded("max_matches")
+        return sequences[np.argsort(sequences[:, -1], kind="stable")]
+
+    def _counted(self, parts: list[Constructed]) -> list[Array]:
+        """The sequences of all threads, once what they made is counted."""
+        nodes = sum(part.nodes for part in parts)
+        made, shed = sum(part.made for part in parts), sum(part.shed for part in parts)
+        self.counters.add(Counters(made=made, shed_matches=shed, peak=nodes))
+        if nodes > self.limits.max_nodes:
             raise self.limits.exceeded("max_nodes")
+        return [part.sequences for part in parts]
 
-    def _final(self, sequences: list[Array], prepared: Prepared, base: int, now: int | None) -> list[Array]:
+    def _final(self, sequences: Array, prepared: Prepared, base: int, now: int | None) -> Array:
         """The sequences, of this batch or before, whose window has passed and that nothing refuted."""
         memory, pending, apart = self.memory, self.memory.pending, self.plan.query.non_overlap
-        bound = zip(self.plan.shape.positives, sequences, strict=True)
-        pending.add({one.variable: One(column.copy()) for one, column in bound}, len(sequences[0]))
+        bound = zip(self.plan.shape.positives, sequences.T, strict=True)
+        pending.add({one.variable: One(column.copy()) for one, column in bound}, len(sequences))
         keep = ~pending.stands
         for one in self.plan.postponed:
             moments = (memory.retained.order, memory.retained.clocks, self.plan.limit)
@@ -110,23 +108,22 @@ class ScanMatching:
         pending.stands |= ~memory.retained.alive(now, columns[0])
         ends = memory.retained.order[columns[-1]] if apart else columns[-1]
         out = released(pending.stands, ends, in_order=apart)
-        final = [column[out] for column in columns]
-        if len(final[0]):
+        final = np.stack([column[out] for column in columns], axis=1)
+        if len(final):
             pending.keep(np.flatnonzero(~out))
         return final
 
-    def _found(self, sequences: list[Array]) -> Found:
+    def _found(self, sequences: Array) -> Found:
         """Sequences as rows of an event table, in the order of results."""
-        order, events, rows = in_order(sequences, self.memory.retained)
+        ordered = in_order(sequences, self.memory.retained, self.threads)
+        events, rows = ordered.events, ordered.rows
         if self.plan.query.non_overlap:
-            order = order[self._apart(sequences[0][order], sequences[-1][order])]
-        rows = [column[order] for column in rows]
+            rows = rows[:, self._apart(ordered.numbers[0], ordered.numbers[-1])]
         first, last = rows[0], rows[-1]
         bound: dict[str, One | Many] = {
-            one.variable: One(column) for one, column in zip(self.plan.shape.positives, rows, strict=True)
+            one.variable: One(rows[k]) for k, one in enumerate(self.plan.shape.positives)
         }
-        moments = events.starts[first], events.ends[last], events.start_times[first], events.end_times[last]
-        return Found(MatchTable(bound, *moments), events)
+        return Found(MatchTable(bound, *events.intervals(first, last)), events)
 
     def _apart(self, first: Array, last: Array) -> Integers:
         memory, moments = self.memory, self.memory.retained.order

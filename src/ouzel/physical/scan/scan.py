@@ -49,6 +49,6 @@ class ScanPlan:
         """The length of the window, in what its clock counts."""
         return self.query.window.limit if self.query.window else NO_LIMIT
 
-    def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> ScanMatching:  # noqa: ARG002
+    def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> ScanMatching:
         """Begin to match; `once` if all events will be pushed at once."""
-        return ScanMatching(self, limits, once=once)
+        return ScanMatching(self, limits, once=once, threads=threads)

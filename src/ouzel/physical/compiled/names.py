@@ -1,0 +1,109 @@
+"""Which of a few names the strings of a long column are: mostly a comparison of eight bytes.
+
+The first eight bytes of a string are one number, of which bytes behind the string are masked out; so are the last
+eight of a longer one.  With its length these tell all strings of up to 16 bytes apart.  Longer names are left to
+Arrow, and so are the last strings of a column, behind which there may be fewer than eight bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ouzel.kernels import jit
+from ouzel.physical.compiled import kernel
+from ouzel.physical.compiled.share import in_threads
+
+# With more names, looking them up in a hash table is as fast.
+_MOST_NAMES = 12
+
+
+def marked(column: pa.ChunkedArray, names: tuple[str, ...], marks: Any, threads: int) -> Any:
+    """For every string the mark of the name that it is, the last mark if it is none."""
+    out = np.empty(len(column), marks.dtype)
+    wanted = _Wanted.of(names) if jit.is_enabled() and len(column) >= kernel.COMPILE_FROM else None
+
+    def mark(begin: int, end: int) -> None:
+        for chunk in column.slice(begin, end - begin).chunks:
+            target = out[begin : begin + len(chunk)]
+            done = 0 if wanted is None or chunk.null_count else wanted.mark(chunk, marks, target)
+            if done < len(chunk):
+                found = pc.index_in(chunk.slice(done), value_set=pa.array(names, pa.string()))
+                target[done:] = marks[pc.fill_null(found, -1).to_numpy(zero_copy_only=False)]
+            begin += len(chunk)
+
+    in_threads(mark, len(column), threads)
+    return out
+
+
+class _Wanted:
+    """Names as a kernel looks for them."""
+
+    def __init__(self, names: list[bytes]) -> None:
+        self.firsts = np.array([_number(name[:8]) for name in names], np.int64)
+        self.lasts = np.array([_number(name[-8:]) if len(name) > 8 else 0 for name in names], np.int64)
+        self.sizes = np.array([len(name) for name in names], np.int64)
+
+    @classmethod
+    def of(cls, names: tuple[str, ...]) -> _Wanted | None:
+        """The names, unless they are too many or too long."""
+        texts = [name.encode() for name in names]
+        fit = all(0 < len(text) <= 16 for text in texts)
+        return cls(texts) if fit and 0 < len(texts) <= _MOST_NAMES else None
+
+    def mark(self, chunk: pa.Array, marks: Any, out: Any) -> int:
+        """Mark the strings of a chunk without nulls, as far as there are eight bytes from where each begins."""
+        _valid, offsets, data = chunk.buffers()
+        if data is None or data.size < 8:
+            return 0
+        places = np.frombuffer(offsets, np.uint32)[chunk.offset : chunk.offset + len(chunk) + 1]
+        # for every byte, the eight from there on
+        words = np.ndarray((data.size - 7,), "<i8", np.frombuffer(data, np.uint8), strides=(1,))
+        done = int(np.searchsorted(places[:-1], len(words)))
+        find = jit.compiled(_source(len(self.sizes), long=bool(np.any(self.lasts))))
+        find(places, words, self.firsts, self.lasts, self.sizes, marks, out[:done])
+        return done
+
+
+def _number(text: bytes) -> int:
+    return int.from_bytes(text, "little", signed=len(text) == 8)
+
+
+def _source(names: int, *, long: bool) -> str:
+    """The kernel for so many names, some of them longer than eight bytes.
+
+    Numbers without a sign are never taken for places from the end, and without `and` there is nothing to branch:
+    both make it several times faster.
+    """
+    known = "\n".join(
+        f"    first{n}, last{n}, size{n} = firsts[{n}], lasts[{n}], sizes[{n}]" for n in range(names)
+    )
+    differ = (
+        "(first ^ first{0}) | (last ^ last{0}) | (size ^ size{0})"
+        if long
+        else "(first ^ first{0}) | (size ^ size{0})"
+    )
+    tests = "\n".join(f"        n = {n} if ({differ.format(n)}) == 0 else n" for n in range(names))
+    last = "        last = words[end - np.uint32(8)] if size > 8 else 0" if long else ""
+    return f"""
+@jit
+def kernel(places, words, firsts, lasts, sizes, marks, out):
+    keep = np.zeros(9, np.int64)
+    for size in range(1, 9):
+        keep[size] = -1 if size == 8 else (1 << (8 * size)) - 1
+{known}
+    end = places[0]
+    for i in range(len(out)):
+        begin = end
+        end = places[i + 1]
+        length = np.uint32(end - begin)
+        size = np.int64(length)
+        first = words[begin] & keep[min(length, np.uint32(8))]
+{last}
+        n = {names}
+{tests}
+        out[i] = marks[n]
+"""

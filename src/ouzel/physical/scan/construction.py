@@ -1,0 +1,69 @@
+"""The kernel at work: a batch of events goes onto the stacks, and sequences come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ouzel.physical.compiled.growing import Growing
+from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.operands import Array
+from ouzel.physical.event_table import Integers
+from ouzel.physical.limits import Limits
+from ouzel.physical.scan.memory import Memory
+from ouzel.physical.scan.stacks import Stacks
+
+if TYPE_CHECKING:
+    from ouzel.physical.scan.scan import ScanPlan
+
+# So many matches there is room for at first.
+_ROOM = 1_024
+
+
+@dataclass(frozen=True)
+class Constructed:
+    """Sequences as rows of event numbers; how many nodes were made and there are; how many sequences were shed."""
+
+    sequences: Array
+    made: int
+    nodes: int
+    shed: int
+
+
+@dataclass(frozen=True)
+class Construction:
+    """What the kernel takes of a plan and of memory; several may work at once on stacks of their own."""
+
+    plan: ScanPlan
+    memory: Memory
+    stacks: Stacks
+    limits: Limits
+    arguments: list[Array]
+
+    def run(self, masks: Integers, base: int) -> Constructed:
+        """Take the latest events, of which the first has the number `base`."""
+        memory, length, before = self.memory, self.plan.shape.length, self.stacks.nodes
+        counts = self.stacks.counts()
+        events = (base, masks, memory.retained.order, memory.retained.clocks, self.plan.limit)
+        limits = (self.limits.max_matches, self.limits.sheds)
+        rest = (
+            *memory.keys.arrays(memory.retained),
+            *self.stacks.arrays(len(masks), memory.keys.counts()),
+            *self.arguments,
+        )
+        kernel = kernel_of(self.plan.source, memory.seen)
+        out = Growing(np.int32)
+        out.reserve(_ROOM * length)
+        done = found = shed = 0
+        while done < len(masks):
+            done, found, shed = kernel(done, *events, out.data, found, *limits, counts, *rest)
+            if shed and not self.limits.sheds:
+                raise self.limits.exceeded("max_matches")
+            out.count = found * length
+            if done < len(masks):
+                out.reserve(2 * len(out.data))
+        self.stacks.added(counts)
+        nodes = self.stacks.nodes
+        return Constructed(out.values.reshape(found, length), nodes - before, nodes, int(shed))

@@ -1,0 +1,61 @@
+"""Results, and their order, do not depend on the number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ouzel as oz
+from engines.sequences import SEQUENCES, TESTED, TYPES
+from ouzel.physical.compiled import kernel, share
+from ouzel.physical.scan import order
+from ouzel.testing.strategies import RandomQuery, queries, streams
+
+Events = list[dict[str, Any]]
+THREADS = st.sampled_from((2, 3, 8))
+
+
+def agree(query: str, events: Events, engine: str, threads: int) -> None:
+    with patch.object(share, "PARALLEL_FROM", 1):
+        found = oz.match(events, query, engine=engine, types=TYPES, threads=threads)
+    assert found == oz.match(events, query, engine="reference", types=TYPES)
+
+
+@settings(max_examples=200)
+@given(st.one_of(SEQUENCES, TESTED), streams(max_events=14), THREADS)
+def test_scan(query: RandomQuery, events: Events, threads: int) -> None:
+    agree(query.text, events, "scan", threads)
+
+
+@settings(max_examples=200)
+@given(queries(), streams(max_events=10), THREADS)
+def test_whatever_engine(query: RandomQuery, events: Events, threads: int) -> None:
+    agree(query.text, events, "auto", threads)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(*[st.integers(0, 12)] * 3), max_size=60), st.integers(1, 13), THREADS)
+def test_sequences_are_sorted(found: list[tuple[int, ...]], moments: int, threads: int) -> None:
+    ties = np.sort(np.random.default_rng(moments).integers(0, moments, 13))
+    sequences = np.array(sorted(found, key=lambda one: ties[one[-1]]), np.int32).reshape(-1, 3)
+    expected = sorted(found, key=lambda one: (ties[one[-1]], one))
+    with patch.object(kernel, "COMPILE_FROM", 0), patch.object(share, "PARALLEL_FROM", 1):
+        order._sort(sequences, ties, threads)
+        assert sequences.tolist() == [list(one) for one in expected]
+        assert order._columns(sequences, np.arange(13) * 2, threads).T.tolist() == (2 * sequences).tolist()
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [(oz.Limits(max_matches=3), "more than 3 matches"), (oz.Limits(max_nodes=3), "more than 3 events bound")],
+)
+def test_limits_hold_for_all_threads_together(limits: oz.Limits, message: str) -> None:
+    events = [{"ts": n, "type": "AB"[n % 2], "k": n // 2} for n in range(20)]
+    query = "PATTERN SEQ(A a, B b) WHERE [k] RETURN a.ts AS p, b.ts AS q"
+    with patch.object(share, "PARALLEL_FROM", 1), pytest.raises(oz.OuzelError, match=message):
+        oz.match(events, query, threads=2, limits=limits)
