@@ -14,11 +14,15 @@ from ouzel.optimizer.plan import Plan, UnsuitableError
 
 @dataclass(frozen=True)
 class Engine:
-    """What makes a physical plan of a query, what the engine is good for, and the switches it has."""
+    """What makes a physical plan of a query, what the engine is good for, and the switches it has.
+
+    `yields` says why, unless it is asked for, the engine leaves a query that it can run to the next.
+    """
 
     make: Callable[..., Any]
     purpose: str
     switches: tuple[str, ...] = ()
+    yields: Callable[[BoundQuery], str | None] = lambda query: None  # noqa: ARG005
 
 
 Engines = Mapping[str, Engine]
@@ -40,6 +44,8 @@ def choose_engine(
         if requested in ("auto", name):
             try:
                 physical = _made(engine, query, tuning)
+                if requested == "auto" and (better := engine.yields(query)):
+                    raise UnsuitableError(better)
             except UnsuitableError as why:
                 passed_over.append((name, str(why)))
             else:

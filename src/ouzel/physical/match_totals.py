@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ouzel.physical.event_table import Integers
 
@@ -42,3 +44,24 @@ class MatchTotals:
     keys: tuple[Integers, ...]
     matches: Floats
     totals: tuple[Total, ...]
+
+
+def floats_of(column: pa.ChunkedArray) -> Floats:
+    """Values to add up; 0 for null."""
+    floats: Floats = _plain(column).cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
+    return floats
+
+
+def ranks_of(column: pa.ChunkedArray, function: str) -> Integers:
+    """Ranks of values, the least for the one that `min` or `max` takes; nulls and NaN come last in either case."""
+    order = pc.sort_indices(_plain(column), [("", "ascending" if function == "min" else "descending")]).to_numpy()
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column that Arrow can sort: without a dictionary, and without floats of 16 bits."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column

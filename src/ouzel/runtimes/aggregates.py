@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ouzel.logical.match_aggregates import MatchAggregate
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.event_table import EventTable, Integers, content_ranks
 from ouzel.physical.match_table import MatchTable
-from ouzel.physical.match_totals import Floats, MatchTotals, Total
+from ouzel.physical.match_totals import Floats, MatchTotals, Total, floats_of, ranks_of
 from ouzel.runtimes.partition_keys import bindings, compact, key_values, partitions
 
 
@@ -82,31 +81,20 @@ def _total(
     if item.column is None:
         return Total(_counts(parts, count))
     used, places = compact(rows, len(events))
-    values = _plain(events.table.column(item.column).take(pa.array(used)))
+    values = events.table.column(item.column).take(pa.array(used))
     valid = values.is_valid().to_numpy()[places]
     parts, places = parts[valid], places[valid]
     counts = _counts(parts, count)
     if item.function in ("sum", "avg"):
-        floats = values.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
-        sums = np.bincount(parts, weights=floats[places], minlength=count)
+        sums = np.bincount(parts, weights=floats_of(values)[places], minlength=count)
         return Total(counts, sums=sums.astype(np.float64, copy=False))
     if item.function in ("min", "max"):
-        # nulls and NaN come last in either order
-        order = pc.sort_indices(values, [("", "ascending" if item.function == "min" else "descending")]).to_numpy()
-        ranks = np.empty(len(order), np.int64)
-        ranks[order] = np.arange(len(order))
-        best = np.full(count, len(order), np.int64)
+        ranks = ranks_of(values, item.function)
+        best = np.full(count, len(ranks), np.int64)
         np.minimum.at(best, parts, ranks[places])
-        return Total(counts, rows=np.append(used[order], -1)[best])
+        return Total(counts, rows=np.append(used[np.argsort(ranks)], -1)[best])
     return Total(counts)
 
 
 def _counts(numbers: Integers, count: int) -> Floats:
     return np.bincount(numbers, minlength=count).astype(np.float64)
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column that Arrow can sort: without a dictionary, and without floats of 16 bits."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column

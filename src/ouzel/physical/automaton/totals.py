@@ -18,7 +18,7 @@ from ouzel.physical.automaton.memory import Memory
 from ouzel.physical.automaton.store import UNION
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.match_totals import Total
+from ouzel.physical.match_totals import Total, floats_of, ranks_of
 
 if TYPE_CHECKING:
     from ouzel.physical.automaton.automaton import AutomatonPlan
@@ -137,14 +137,5 @@ def _column(item: MatchAggregate, events: EventTable, rows: Integers) -> tuple[A
     if item.function == "count":
         return zeros, zeros.astype(np.int64), nulls
     if item.function in ("sum", "avg"):
-        return column.cast(pa.float64()).fill_null(0).to_numpy(), zeros.astype(np.int64), nulls
-    plain = column.combine_chunks()
-    if pa.types.is_temporal(plain.type):
-        plain = plain.cast(pa.int32() if plain.type.bit_width == 32 else pa.int64())
-    numbers = plain.fill_null(0).to_numpy(zero_copy_only=False)
-    ranks = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
-    if item.function == "max":
-        ranks = -ranks
-    # what is not a number is the best only where there is nothing else
-    ranks[numbers != numbers] = len(numbers) + 1  # noqa: PLR0124
-    return zeros, ranks, nulls
+        return floats_of(column), zeros.astype(np.int64), nulls
+    return zeros, ranks_of(column, item.function), nulls
