@@ -35,7 +35,7 @@ OPTIONAL = {
     "matplotlib": ("bench/plots.py",),
     "pandas": (),
     "polars": (),
-    "pyspark": ("runtimes/spark/", "cli/spark.py", "testing/clusters.py", "testing/kafka.py"),
+    "pyspark": ("runtimes/spark/", "cli/spark.py"),
     "hypothesis": ("testing/strategies.py",),
 }
 

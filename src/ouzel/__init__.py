@@ -7,6 +7,8 @@ from ouzel.physical.limits import Limits
 from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.spark.options import SparkOptions
+from ouzel.runtimes.spark.sinks import write_stream
+from ouzel.runtimes.spark.sources import read_stream
 
 __version__ = "0.1.0"
 
@@ -25,7 +27,9 @@ __all__ = [
     "match",
     "matcher",
     "query",
+    "read_stream",
     "register_function",
     "restore",
     "spark_session",
+    "write_stream",
 ]

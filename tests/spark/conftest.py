@@ -15,9 +15,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ouzel.errors import OuzelError
+from ouzel.runtimes.spark.connectors import avro_jars, kafka_jars
 from ouzel.runtimes.spark.session import local_session
 from ouzel.testing.clusters import QUICK_SETTINGS, connect_server, standalone_cluster
-from ouzel.testing.kafka import BROKER, kafka_broker, kafka_connector
+from ouzel.testing.kafka import BROKER, kafka_broker
 
 HERE = Path(__file__).parent
 
@@ -41,12 +42,12 @@ def importable_tests() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def kafka_packages(request: pytest.FixtureRequest) -> list[Path] | OuzelError:
-    """The connector's jars, if a test of this run asks for Kafka and its packages can be had; else why not."""
+    """The jars for Kafka and Avro, if a test of this run asks for Kafka and they can be had; else why not."""
     if not any("kafka" in getattr(item, "fixturenames", ()) for item in request.session.items):
         return OuzelError("no test of this run asks for Kafka")
     try:
         BROKER.fetch()
-        return kafka_connector()
+        return [*kafka_jars(), *avro_jars()]
     except OuzelError as error:
         return error
 

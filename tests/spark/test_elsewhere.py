@@ -60,3 +60,20 @@ def test_matches_do_not_pass_through_the_driver(directory: Path) -> None:
 def test_connect_finds_what_this_process_finds(connect: SparkSession, name: str) -> None:
     events = connect.createDataFrame([tuple(event.values()) for event in EVENTS], SCHEMA)
     assert rows(oz.match(events, ALL[name])) == expected(EVENTS, ALL[name])
+
+
+@pytest.mark.parametrize("name", ["refuted at the end", "function"])
+def test_a_stream_over_connect(connect: SparkSession, tmp_path: Path, name: str) -> None:
+    """Begun again once, from its checkpoint; the session is one of Spark Connect from end to end."""
+    events = sorted(EVENTS, key=lambda event: event["ts"])
+    end = {**events[0], "eid": "end", "ts": 1_000_000, "type": "D"}
+    source, sink = tmp_path / "source", tmp_path / "sink.parquet"
+    source.mkdir()
+    for number, part in enumerate((events[:120], [*events[120:], end])):
+        (source / f"{number}.json").write_text("\n".join(map(json.dumps, part)), encoding="utf-8")
+        matches = oz.match(oz.read_stream(source, SCHEMA), ALL[name], spark=oz.SparkOptions(buckets=2))
+        running = oz.write_stream(matches, sink, checkpoint=tmp_path / "checkpoint", available_now=True)
+        assert running.awaitTermination(120)
+    found = rows(connect.read.parquet(str(sink)))
+    assert found
+    assert found == expected(EVENTS, ALL[name])

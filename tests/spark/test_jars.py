@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ouzel.errors import OuzelError
-from ouzel.testing.jars import Jars
+from ouzel.runtimes.spark.jars import Jars
 from ouzel.testing.processes import free_port
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">

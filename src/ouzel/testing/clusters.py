@@ -13,13 +13,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.request import urlopen
 
-import pyspark
-
+from ouzel.runtimes.spark.jars import SPARK_HOME
 from ouzel.runtimes.spark.java import java_home
 from ouzel.runtimes.spark.session import LOG_OPTION, session_settings
 from ouzel.testing.processes import LOOPBACK, QUICK_START, Server, free_port, listens
 
-SPARK_HOME = Path(pyspark.__file__).parent
 QUICK_SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.driver.extraJavaOptions": f"{LOG_OPTION} {QUICK_START}",

@@ -1,4 +1,4 @@
-"""A real Kafka broker on loopback, and Spark's connector to it."""
+"""A real Kafka broker on loopback."""
 
 from __future__ import annotations
 
@@ -10,33 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyspark
-
 from ouzel.errors import OuzelError
+from ouzel.runtimes.spark.jars import Jars
 from ouzel.runtimes.spark.java import find_java
 from ouzel.runtimes.spark.session import LOG_FILE
-from ouzel.testing.jars import Jars
 from ouzel.testing.processes import LOOPBACK, QUICK_START, Server, free_port, listens
 
 BROKER = Jars(("org.apache.kafka:kafka_2.13:4.3.1", "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"))
-
-_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
-_TOKENS = "org.apache.spark:spark-token-provider-kafka-0-10_2.13"
-# What Spark has already, among it a Hadoop of 50 MB.
-_IN_SPARK = (
-    "at.yawk.lz4",
-    "com.github.luben",
-    "org.apache.hadoop",
-    "org.lz4",
-    "org.scala-lang",
-    "org.slf4j",
-    "org.xerial.snappy",
-)
-CONNECTORS = (
-    Jars((f"{_CONNECTOR}:{pyspark.__version__}",), _IN_SPARK),
-    # A repository may lag behind PyPI: these run on Spark 4.3 too.
-    Jars((f"{_CONNECTOR}:4.2.0",), _IN_SPARK, forced=(f"{_TOKENS}:4.0.0",)),
-)
 
 _PROPERTIES = """
 process.roles=broker,controller
@@ -55,17 +35,6 @@ transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 """
-
-
-def kafka_connector() -> list[Path]:
-    """The jars with which Spark reads and writes Kafka: for the setting spark.jars."""
-    problems = []
-    for jars in sorted(CONNECTORS, key=lambda jars: not jars.place().is_dir()):  # those at hand first
-        try:
-            return jars.fetch()
-        except OuzelError as error:
-            problems.append(str(error))
-    raise OuzelError("\n".join(problems))
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> 
     types, kept = type_column(task), kept_columns(task)
     source = events
     if not task.is_composed:
-        condition = wanted(plan.query, types)
+        condition = wanted(plan.query, task.reading.time, types)
         events = events if condition is None else events.where(condition)
     events = events.select([events[quoted(name)] for name in kept])
     schema = pa.schema([task.schema.field(name) for name in kept])
@@ -64,7 +64,7 @@ def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> 
     keys = partition_columns(plan)
     files = plain_files(source, schema) if keys and options.reads_files else None
     if files:
-        reading = FileTask(task, tuple(keys), tasks, wanted_by_arrow(plan.query, types))
+        reading = FileTask(task, tuple(keys), tasks, wanted_by_arrow(plan.query, task.reading.time, types))
         return match_files(events.sparkSession, files, reading, spark_schema)
     if keys:
         apart = events.repartition(tasks, *(events[quoted(name)] for name in keys))

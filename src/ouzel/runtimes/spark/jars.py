@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+import pyspark
+
 from ouzel.errors import OuzelError
 from ouzel.runtimes.spark.java import find_java
-from ouzel.testing.clusters import SPARK_HOME
+
+SPARK_HOME = Path(pyspark.__file__).parent
 
 _SETTINGS = """<ivysettings>
   <settings defaultResolver="central"/>

@@ -31,24 +31,29 @@ def minds_all_events(query: BoundQuery) -> bool:
     return not skips or (query.window is not None and query.window.counts_events)
 
 
-def wanted(query: BoundQuery, type_column: str | None) -> Column | None:
-    """A condition for the events that some component wants, for Spark; None if all are needed."""
+def wanted(query: BoundQuery, time: str, type_column: str | None) -> Column | None:
+    """A condition for the events that some component wants, for Spark; None if all are needed.
+
+    Malformed events, which have no time or no type, pass too: they are an error, or they are counted.
+    """
     from pyspark.sql import functions as f
 
-    condition: Column | None = _wanted(query, type_column, lambda name: f.col(quoted(name)), lambda c: c.isNull())
+    own = (time, type_column)
+    condition: Column | None = _wanted(query, own, lambda name: f.col(quoted(name)), lambda c: c.isNull())
     return condition
 
 
-def wanted_by_arrow(query: BoundQuery, type_column: str | None) -> Any:
+def wanted_by_arrow(query: BoundQuery, time: str, type_column: str | None) -> Any:
     """The same condition as an Arrow expression."""
-    return _wanted(query, type_column, pc.field, lambda column: column.is_null())
+    return _wanted(query, (time, type_column), pc.field, lambda column: column.is_null())
 
 
-def _wanted(query: BoundQuery, type_column: str | None, field: Field, is_null: Field) -> Any:
+def _wanted(query: BoundQuery, own: tuple[str, str | None], field: Field, is_null: Field) -> Any:
     if minds_all_events(query):
         return None
-    each = [_of_component(component, query, type_column, field, is_null) for component in query.components]
-    return None if any(one is None for one in each) else reduce(or_, each)
+    each = [_of_component(component, query, own[1], field, is_null) for component in query.components]
+    malformed = [is_null(field(name)) for name in own if name is not None]
+    return None if any(one is None for one in each) else reduce(or_, [*each, *malformed])
 
 
 def described(query: BoundQuery) -> list[str]:

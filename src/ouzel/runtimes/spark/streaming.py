@@ -96,7 +96,8 @@ def _assigned(events: DataFrame, task: Task, stream: StreamTask) -> DataFrame:
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
     conditions: list[Column | None] = [None]
     if not task.is_composed:
-        conditions = [wanted(plan.query, type_column(task)) for plan in task.compiled.plans]
+        own = (task.reading.time, type_column(task))
+        conditions = [wanted(plan.query, *own) for plan in task.compiled.plans]
     some = [condition for condition in conditions if condition is not None]
     if len(some) == len(conditions):
         # dropping the others would stop the clock where they are all that comes

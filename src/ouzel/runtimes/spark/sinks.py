@@ -1,0 +1,74 @@
+"""Streams of matches out: to a Kafka topic as JSON, or to a directory of files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ouzel.errors import OuzelError
+from ouzel.runtimes.spark.pushdown import quoted
+from ouzel.runtimes.spark.sources import FORMATS
+from ouzel.runtimes.spark.topics import topic_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+QUERY = "query"
+_JSON = {"ignoreNullFields": "false"}
+
+
+def write_stream(
+    matches: DataFrame, to: str | Path, *, checkpoint: str | Path, available_now: bool = False, **options: Any
+) -> StreamingQuery:
+    """Start to write a stream of matches; the running query, as Spark has it.
+
+    - `to` is `kafka://HOST:PORT/TOPIC`, where a match becomes a message in JSON, or a directory: its name ends in
+      the format (`thefts.parquet`), or `format="parquet"` says it.  Files hold every match exactly once; after a
+      crash a message may come twice, as Spark's connector has it.
+    - `checkpoint` is the directory from which a stream goes on when it is started again.
+    - `available_now` ends the stream when it has seen what is there now.
+    - `options` are Spark's own for such a sink.
+    """
+    topic = topic_of(str(to))
+    if topic is not None:
+        messages = matches.select(as_json(matches).alias("value")).writeStream.format("kafka")
+        writer = messages.options(**topic.broker).options(**options).option("topic", topic.name)
+    else:
+        kind = options.pop("format", None) or FORMATS.get(Path(to).suffix)
+        if kind is None:
+            known = ", ".join(FORMATS)
+            raise OuzelError(f"'{to}': required a name that ends in {known}, or a format; got neither")
+        writer = matches.writeStream.format(kind).options(**options).option("path", str(to))
+    return started(writer, checkpoint, available_now=available_now)
+
+
+def started(writer: DataStreamWriter, checkpoint: str | Path, *, available_now: bool) -> StreamingQuery:
+    """Start a stream, to end when it has seen what is there now, or never."""
+    if available_now:
+        writer = writer.trigger(availableNow=True)
+    return writer.option("checkpointLocation", str(checkpoint)).start()
+
+
+def as_json(matches: DataFrame) -> Column:
+    """Every match as JSON; where there are several queries, with the name of its own."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StructType
+
+    if not is_labelled(matches):
+        return f.to_json(f.struct(*(f.col(quoted(name)) for name in matches.columns)), _JSON)
+    value: Column = f.lit(None)
+    for field in matches.schema.fields[1:]:
+        assert isinstance(field.dataType, StructType)
+        own = f.struct(f.lit(field.name).alias(QUERY), f.col(quoted(field.name)).alias("match"))
+        value = f.when(f.col(QUERY) == field.name, f.to_json(own, _JSON)).otherwise(value)
+    return value
+
+
+def is_labelled(matches: DataFrame) -> bool:
+    """Whether a stream holds the matches of several queries: their names, and a struct for each."""
+    from pyspark.sql.types import StructType
+
+    first, *others = matches.schema.fields
+    return first.name == QUERY and bool(others) and all(isinstance(one.dataType, StructType) for one in others)
