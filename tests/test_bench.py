@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import ouzel as oz
-from ouzel.bench import cases, open_runs, sase, sase_plus
+from ouzel.bench import cases, open_runs, sase, sase_plus, start_up
 from ouzel.bench.experiments import EXPERIMENTS
 from ouzel.bench.measure import Contender, Figures, measure
 from ouzel.bench.peers import DuckDB, numpy_pass
@@ -23,12 +23,12 @@ needs_duckdb = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="Matplotlib is not installed")
 
 
-def test_there_are_the_experiments_of_both_papers_and_two_cases() -> None:
+def test_there_are_the_experiments_of_both_papers_and_four_cases() -> None:
     papers = [f"{paper}-{number}" for paper in ("sase", "sase+") for number in range(1, 7)]
-    assert list(EXPERIMENTS) == [*papers, "flink", "counting"]
+    assert list(EXPERIMENTS) == [*papers, "flink", "counting", "start-up", "spark"]
 
 
-@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name != "flink"])
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name not in ("flink", "start-up", "spark")])
 def test_every_experiment_runs_in_a_tiny_form(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sase, "FEW", 500)
     rows = list(EXPERIMENTS[name].run(3_000, 1))
@@ -38,6 +38,16 @@ def test_every_experiment_runs_in_a_tiny_form(name: str, monkeypatch: pytest.Mon
     assert all(EXPERIMENTS[name].drawn in row.figures for row in rows)
     # experiment 2 has a domain of 10,000: among so few events there are no matches
     assert any(row.figures.get("matches", 0) > 0 for row in rows) or name == "sase-2"
+
+
+def test_a_first_answer_is_timed_with_an_empty_cache_and_with_a_full_one() -> None:
+    rows = list(start_up.start_up(3_000, 1))
+    assert [row.series for row in rows[:3]] == [
+        "10,000 events, not compiled",
+        "3,000 events, compiled",
+        "3,000 events, from the cache",
+    ]
+    assert all(row.figures["first call"] > row.figures["seconds"] > 0 for row in rows)
 
 
 def test_the_memory_of_open_runs_is_that_of_a_process_of_their_own() -> None:

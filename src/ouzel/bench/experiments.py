@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ouzel.bench import cases, sase, sase_plus
+from ouzel.bench import cases, sase, sase_plus, spark_batch, spark_stream, start_up
 from ouzel.bench.measure import Row
 
 
@@ -22,6 +22,12 @@ class Experiment:
     def title(self) -> str:
         """The first line of its description."""
         return (self.run.__doc__ or "").splitlines()[0]
+
+
+def _spark(events: int, times: int) -> Iterator[Row]:
+    """Batches and streams on Spark, beside an identity and Spark SQL."""
+    yield from spark_batch.batches(events, times)
+    yield from spark_stream.streams(events, times)
 
 
 EXPERIMENTS = {
@@ -41,4 +47,6 @@ EXPERIMENTS = {
     "sase+-6": Experiment(sase_plus.sase_plus_6, 200_000, 50_000, "times faster"),
     "flink": Experiment(cases.flink, 43_200_000, 1_000_000),
     "counting": Experiment(cases.counting, 50_000, 50_000),
+    "start-up": Experiment(start_up.start_up, 200_000, 200_000, "first call"),
+    "spark": Experiment(_spark, 10_000_000, 200_000, "seconds"),
 }

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sequence:
-    """A sequence of different types in a window, with equivalence tests and perhaps further conditions."""
+    """A sequence of different types in a window, with equivalence tests and perhaps further conditions.
+
+    `division` is how a database writes that of integers.
+    """
 
     length: int = 3
     window: int = 10_000
     tests: tuple[str, ...] = ("attr1",)
     conditions: tuple[str, ...] = ()
+    division: str = "//"
 
     @property
     def query(self) -> str:
@@ -35,7 +39,8 @@ class Sequence:
         in its bucket or the next.
         """
         of_types = [f"x{k}.type = 'E{k}'" for k in self._numbers]
-        bucket, before = f", ts // {self.window} AS bucket", f", ts // {self.window} - 1 AS bucket"
+        number = f"ts {self.division} {self.window}"
+        bucket, before = f", {number} AS bucket", f", {number} - 1 AS bucket"
         apart = [self._of_type(k, "") for k in self._numbers]
         buckets = [self._of_type(k, bucket, *([before] if k > 1 else [])) for k in self._numbers]
         return {
