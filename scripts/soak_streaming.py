@@ -1,4 +1,4 @@
-"""A stream whose driver is killed at random moments, over and over: in the end its rows must be those of one run.
+"""A stream whose driver or workers are killed at random moments, over and over: its rows must be those of one run.
 
 python scripts/soak_streaming.py --kills 20 --seed 7
 """
@@ -42,23 +42,28 @@ def main() -> None:
 
 
 def soak(directory: Path, kills: int, chance: random.Random) -> None:
-    """Kill the stream's driver so many times; then let it end, and compare."""
+    """Kill the stream's driver or a worker so many times, in turns; then let it end, and compare."""
     events = write_events(directory / "source", FILES_PER_KILL * (kills + 1), chance)
-    for number in range(kills):
-        with Stream(directory) as stream:
+    stream = Stream(directory)
+    try:
+        for number in range(kills):
+            stream = stream if stream.is_running else Stream(directory)
             target = batches_done(directory) + chance.randint(1, 2)
             while batches_done(directory) < target and stream.is_running:
                 time.sleep(0.05)
             time.sleep(chance.uniform(0, 2))  # somewhere in the next micro-batch
-        print(f"kill {number + 1}: after {batches_done(directory)} micro-batches", flush=True)
-    with Stream(directory) as stream:
+            killed = stream.kill_worker(chance) if number % 2 else stream.kill()
+            print(f"kill {number + 1}: {killed}, after {batches_done(directory)} micro-batches", flush=True)
+        stream = stream if stream.is_running else Stream(directory)
         if stream.process.wait():
             raise SystemExit("the stream failed; the end of its log:\n" + (directory / "log").read_text()[-3000:])
+    finally:
+        stream.kill()
     compare(events, json.loads((directory / "found.json").read_text(encoding="utf-8")))
 
 
 class Stream:
-    """The stream as a process, in a group of its own with its Java process: at the end both are killed at once."""
+    """The stream as a process, in a session of its own with its Java process and its workers."""
 
     def __init__(self, directory: Path) -> None:
         """Start it."""
@@ -71,15 +76,33 @@ class Stream:
         """Whether it has neither ended nor failed."""
         return self.process.poll() is None
 
-    def __enter__(self) -> Stream:
-        """Nothing to do."""
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        """Kill it without warning."""
+    def kill(self) -> str:
+        """Kill the driver, in Python and in Java, without warning."""
         if self.is_running:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+        return "driver"
+
+    def kill_worker(self, chance: random.Random) -> str:
+        """Kill one of the Python workers; Spark runs its task again.  If there is none, kill the driver."""
+        workers = [pid for pid, parent in self._daemons().items() if parent in self._daemons()]
+        if not workers:
+            return self.kill()
+        os.kill(chance.choice(workers), signal.SIGKILL)
+        return "worker"
+
+    def _daemons(self) -> dict[int, int]:
+        """The processes of PySpark's daemon in this session, and their parents: its children are the workers."""
+        found = {}
+        for directory in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (directory / "cmdline").read_bytes()
+                _state, parent, _group, session = (directory / "stat").read_text().rpartition(")")[2].split()[:4]
+            except OSError:
+                continue  # it is gone already
+            if b"pyspark" in command and b"daemon" in command and int(session) == self.process.pid:
+                found[int(directory.name)] = int(parent)
+        return found
 
 
 def batches_done(directory: Path) -> int:
@@ -109,7 +132,7 @@ def run_stream(directory: Path) -> None:
     """The process to be killed."""
     from ouzel.runtimes.spark.session import local_session
 
-    spark = local_session("local[2]", {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1g"})
+    spark = local_session("local[2, 4]", {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1g"})
     events = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(directory / "source"))
     matches = oz.match(events, QUERY, watermark=DELAY, spark=oz.SparkOptions(buckets=4))
     writer = matches.writeStream.option("checkpointLocation", str(directory / "checkpoint"))

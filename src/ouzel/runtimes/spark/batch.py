@@ -17,7 +17,7 @@ from ouzel.runtimes.embedded import run_program
 from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark.columns import arrow_schema, kept_columns, result_schemas, type_column
 from ouzel.runtimes.spark.options import SparkOptions
-from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files
+from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files, row_groups
 from ouzel.runtimes.spark.pushdown import quoted, wanted, wanted_by_arrow
 from ouzel.runtimes.spark.task import SLICE, Task
 
@@ -64,8 +64,9 @@ def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> 
     keys = partition_columns(plan)
     files = plain_files(source, schema) if keys and options.reads_files else None
     if files:
-        reading = FileTask(task, tuple(keys), tasks, wanted_by_arrow(plan.query, task.reading.time, types))
-        return match_files(events.sparkSession, files, reading, spark_schema)
+        condition = wanted_by_arrow(plan.query, task.reading.time, types)
+        reading = FileTask(task, row_groups(files), tuple(keys), tasks, condition)
+        return match_files(events.sparkSession, reading, spark_schema)
     if keys:
         apart = events.repartition(tasks, *(events[quoted(name)] for name in keys))
         return apart.mapInArrow(task.whole, spark_schema)

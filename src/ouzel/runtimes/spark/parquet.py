@@ -72,17 +72,22 @@ def _same(written: pa.DataType, wanted: pa.DataType) -> bool:
 
 @dataclass(frozen=True)
 class FileTask:
-    """Reads row groups, packs what some component wants by bucket; and matches packed events."""
+    """Reads row groups, packs what some component wants by bucket; and matches packed events.
+
+    A row group is given by its file and its number in there.
+    """
 
     task: Task
+    groups: tuple[tuple[str, int], ...]
     keys: tuple[str, ...]
     buckets: int
     condition: Any = None  # an Arrow expression
 
-    def read(self, groups: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Row groups in, packed events out: (bucket, blob)."""
-        for batch in groups:
-            for path, group in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True):
+    def read(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The numbers of row groups in, packed events out: (bucket, blob)."""
+        for batch in numbers:
+            for number in batch.column(0).to_pylist():
+                path, group = self.groups[number]
                 file = pq.ParquetFile(path, memory_map=True)
                 table = file.read_row_group(group, columns=self.task.schema.names)
                 table = table.select(self.task.schema.names).cast(self.task.schema)
@@ -102,12 +107,16 @@ class FileTask:
         return self.task.whole(batch for table in unpacked(blobs) for batch in table.to_batches())
 
 
-def match_files(session: SparkSession, files: list[str], reading: FileTask, output: Any) -> DataFrame:
+def row_groups(files: list[str]) -> tuple[tuple[str, int], ...]:
+    """All row groups of some files."""
+    return tuple((path, group) for path in files for group in range(pq.ParquetFile(path).num_row_groups))
+
+
+def match_files(session: SparkSession, reading: FileTask, output: Any) -> DataFrame:
     """The matches in files, as a DataFrame; the row groups are shared out evenly."""
-    groups = [(path, group) for path in files for group in range(pq.ParquetFile(path).num_row_groups)]
-    parts = min(len(groups), 4 * reading.buckets) or 1
-    rows = session.createDataFrame(groups, "path string, row_group int").repartition(parts)
-    blobs = rows.mapInArrow(reading.read, "bucket int, blob binary")
+    parts = min(len(reading.groups), 4 * reading.buckets) or 1
+    numbers = session.range(0, len(reading.groups), 1, parts)
+    blobs = numbers.mapInArrow(reading.read, "bucket int, blob binary")
     return blobs.repartition(reading.buckets, "bucket").mapInArrow(reading.match, output)
 
 
