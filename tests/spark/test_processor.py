@@ -197,8 +197,36 @@ def test_malformed_and_late_events_are_counted() -> None:
     bench = Bench(QUERIES["keyed"], 1, on_bad="quarantine")
     bench.push([END])
     packed = bench.packed([[{**END, "ts": 1, "type": "A"}, {**END, "ts": None}, {**END, "type": None}]])
-    counted = [(row["query"], row["number"], row["blob"]) for row in bench.attempt(packed, 0)]
-    assert counted == [("late", 1, b""), ("malformed", 2, b"")]
+    told = [(row["query"], row["number"], row["blob"]) for row in bench.attempt(packed, 0)]
+    size = told[3][1]
+    assert size > 0
+    assert told == [
+        ("late", 1, b""),
+        ("malformed", 2, b""),
+        ("#runs", 0, b""),
+        ("#state", size, b""),
+        ("#time", END["ts"], b""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "runs"),
+    [
+        ("PATTERN SEQ(A a, B b) WHERE [k] WITHIN 10 RETURN a.eid AS a", 1),
+        ("PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match { [k] } WITHIN 10 RETURN b.eid AS b", 1),
+        ("PATTERN SEQ(A a, B b, !(C c)) WHERE [k] WITHIN 10 RETURN a.eid AS a", 1),
+        ("PATTERN A a & B b WHERE a.k = b.k WITHIN 10 RETURN a.eid AS a", 2),
+    ],
+)
+def test_open_runs_and_time_are_told(query: str, runs: int) -> None:
+    """Of a scan, an automaton, matches that wait, and, where no engine can do it, of all events."""
+    bench = Bench(query, 1)
+    told = []
+    for moment, type_ in ((1, "A"), (2, "D"), (3, "B")):
+        bench.push([{**END, "eid": type_, "ts": moment, "type": type_, "k": 1}])
+        told.append(bench.handles[0].states["head"].get()[5:])
+    # events of the latest time wait for others of that moment
+    assert told == [(0, 1), (1, 2), (runs, 3)]
 
 
 def test_the_latest_time() -> None:

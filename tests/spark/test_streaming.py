@@ -29,6 +29,7 @@ class Feed:
         self.source, self.sink, self.checkpoint = (directory / name for name in ("source", "sink", "checkpoint"))
         self.source.mkdir()
         self.count = 0
+        self.metrics: list[dict[str, int]] = []
 
     def add(self, *batches: Events) -> None:
         for events in batches:
@@ -50,8 +51,9 @@ class Feed:
         finally:
             running.stop()
         seen = [progress["observedMetrics"].get("ouzel") for progress in running.recentProgress]
+        self.metrics = [row.asDict() for row in seen if row]
         names = ("matches", "late", "malformed")
-        return {name: sum(row[name] for row in seen if row) for name in names}
+        return {name: sum(row[name] for row in self.metrics) for name in names}
 
     def found(self) -> DataFrame:
         return self.spark.read.parquet(str(self.sink))
@@ -84,6 +86,10 @@ def test_a_stream_finds_what_the_reference_finds(feed: Feed, name: str) -> None:
     assert found
     assert found == expected(events, QUERIES[name])
     assert numbers == {"matches": len(found), "late": 0, "malformed": 0}
+    last = max(event["ts"] for event in events)
+    assert [row["watermark"] for row in feed.metrics][-2:] == [last, END["ts"]]
+    assert feed.metrics[-2]["open_runs"] > 0
+    assert all(row["state_bytes"] > 0 for row in feed.metrics)
 
 
 def test_several_queries_and_queries_without_keys(feed: Feed) -> None:

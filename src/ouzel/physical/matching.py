@@ -42,6 +42,10 @@ class Matching(Protocol):
 
     counters: Counters
 
+    @property
+    def open_runs(self) -> int:
+        """How many runs may still become matches: those of the automaton, nodes of a scan's stacks, what waits."""
+
     def push(self, events: EventTable, now: int | None) -> Found:
         """Match the events that come next, all of a moment together.
 

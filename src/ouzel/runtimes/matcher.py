@@ -63,6 +63,16 @@ class Matcher:
         # no events yet, but their columns: whoever resumes must know them
         self._stage.step(none, BEGINNING)
 
+    @property
+    def now(self) -> int:
+        """The time that has passed, in ticks of the time column; far before any time at first."""
+        return self._order.now
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs are kept that may become matches; those whose window has passed go many at once."""
+        return self._stage.open_runs
+
     # ---- events ------------------------------------------------------------------------------------------
 
     def push(self, events: pa.RecordBatch | pa.Table, watermark: Any = None) -> Result:

@@ -29,6 +29,10 @@ NEVER = 2**62
 class Stage(Protocol):
     """A program at work."""
 
+    @property
+    def open_runs(self) -> int:
+        """How many runs may still become matches."""
+
     def step(self, events: EventTable, now: int | None) -> dict[str, pa.Table]:
         """The matches that are final when these events are there and none before `now` will follow."""
 
@@ -56,6 +60,11 @@ class Engines:
         self.plans = plans
         self.columns = [needed_columns([plan.query]) for plan in plans]
         self.matchings: list[Matching] = [plan.physical.begin(limits) for plan in plans]
+
+    @property
+    def open_runs(self) -> int:
+        """Those of all engines."""
+        return sum(matching.open_runs for matching in self.matchings)
 
     def step(self, events: EventTable, now: int | None) -> dict[str, pa.Table]:
         """Push the events to every engine."""
@@ -104,6 +113,11 @@ class Replay:
         # a match that waits may still be refuted by an event as long before it as the window
         reach = sum(plan.query.window.limit + _wait(plan.query) for plan in plans if plan.query.window)
         self.horizon = reach + sum(waits) if known and not apart else None
+
+    @property
+    def open_runs(self) -> int:
+        """As many as there are events: each may be the first of a match."""
+        return len(self.events)
 
     def step(self, events: EventTable, now: int | None) -> dict[str, pa.Table]:
         """Match all events of the window; report what is new."""

@@ -47,6 +47,11 @@ class AutomatonMatching:
         self._counting = Lock()
         self.memory = Memory(plan, once=once)
 
+    @property
+    def open_runs(self) -> int:
+        """Runs that are open, and matches that wait until they are final."""
+        return len(self.memory.runs.ri) + len(self.memory.pending)
+
     # ---- events in, matches out --------------------------------------------------------------------------
 
     def push(self, events: EventTable, now: int | None) -> Found:

@@ -41,6 +41,11 @@ class ScanMatching:
         always = [conjunct for conjunct in plan.query.conjuncts if conjunct.place is Place.ALWAYS]
         self._possible = all(holds(conjunct, {}, None) for conjunct in always)  # type: ignore[arg-type]
 
+    @property
+    def open_runs(self) -> int:
+        """Nodes of the stacks, and matches that wait until they are final."""
+        return self.memory.stacks.nodes + len(self.memory.pending)
+
     # ---- events in, matches out --------------------------------------------------------------------------
 
     def push(self, events: EventTable, now: int | None) -> Found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -13,10 +13,14 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from ouzel.errors import StateError
 from ouzel.runtimes.matcher import Matcher
+from ouzel.runtimes.ordering import BEGINNING
 from ouzel.runtimes.spark.blobs import written
 from ouzel.runtimes.spark.task import ROWS, Task, by_name
 
 LATE, MALFORMED = "late", "malformed"
+# What else is told of a bucket after a micro-batch; no query can have such a name.
+RUNS, STATE, TIME = "#runs", "#state", "#time"
+TOLD = (LATE, MALFORMED, RUNS, STATE, TIME)
 # Time is what the packed rows say, never what a matcher would make of its own events: it sees only one bucket's.
 ENDLESS = 2**62
 # After so many micro-batches at the latest, a new snapshot is written.
@@ -83,7 +87,8 @@ class Head:
     """What is known of a bucket's state without reading it.
 
     `version` is a digest of all that the bucket was ever given.  So a matcher that a worker has kept is the right
-    one if it has that version, whatever tasks were retried and whichever checkpoint was restored.
+    one if it has that version, whatever tasks were retried and whichever checkpoint was restored.  `snapshot` and
+    `size` are bytes, of the snapshot and of the events since; `runs` are open, and `now` is the bucket's time.
     """
 
     layout: str
@@ -91,8 +96,17 @@ class Head:
     snapshot: int
     deltas: int
     size: int
+    runs: int
+    now: int
 
-    DDL = "layout string, version binary, snapshot long, deltas long, size long"
+    DDL = "layout string, version binary, snapshot long, deltas long, size long, runs long, now long"
+
+    def told(self) -> Iterator[tuple[str, int, bytes]]:
+        """What a query's progress tells of it."""
+        yield RUNS, self.runs, b""
+        yield STATE, self.snapshot + self.size, b""
+        if self.now > BEGINNING:
+            yield TIME, self.now, b""
 
 
 class Buckets(StatefulProcessor):
@@ -118,13 +132,12 @@ class Buckets(StatefulProcessor):
         # all of it before the first row leaves: whoever reads no further must not leave the state behind
         matched = list(self.stream.packed(*self.stream.step(matcher, now, data)))
         version = blake2b(b"%d %d " % (now, len(data)) + before + data, digest_size=20).digest()
-        self._keep(matcher, head, version, now, data)
+        matched += self._keep(matcher, head, version, now, data).told()
         _matchers[self.stream.key, bucket] = version, matcher
         if len(_matchers) > MATCHERS:
             _matchers.popitem(last=False)
-        if matched:
-            names, numbers, blobs = zip(*matched, strict=True)
-            yield pa.table({"query": names, "number": numbers, "blob": pa.array(blobs, pa.binary())}).to_pandas()
+        names, numbers, blobs = zip(*matched, strict=True)
+        yield pa.table({"query": names, "number": numbers, "blob": pa.array(blobs, pa.binary())}).to_pandas()
 
     def close(self) -> None:
         """Nothing to close."""
@@ -158,14 +171,16 @@ class Buckets(StatefulProcessor):
             self.stream.step(matcher, now, bytes(data))  # what comes out, came out before
         return matcher
 
-    def _keep(self, matcher: Matcher, head: Head | None, version: bytes, now: int, data: bytes) -> None:
+    def _keep(self, matcher: Matcher, head: Head | None, version: bytes, now: int, data: bytes) -> Head:
         """Write what has changed: the new events, or, where those outweigh it, a new snapshot."""
         if head and head.deltas < DELTAS and head.size + len(data) <= head.snapshot:
             self.deltas.appendValue((now, data))
-            new = Head(head.layout, version, head.snapshot, head.deltas + 1, head.size + len(data))
+            sizes = (head.snapshot, head.deltas + 1, head.size + len(data))
         else:
             snapshot = matcher.snapshot()
             self.snapshot.update((snapshot,))
             self.deltas.clear()
-            new = Head(self.stream.layout, version, len(snapshot), 0, 0)
-        self.head.update((new.layout, new.version, new.snapshot, new.deltas, new.size))
+            sizes = (len(snapshot), 0, 0)
+        new = Head(self.stream.layout, version, *sizes, matcher.open_runs, matcher.now)
+        self.head.update(astuple(new))
+        return new

@@ -24,7 +24,7 @@ from ouzel.runtimes.spark.batch import partition_columns
 from ouzel.runtimes.spark.columns import arrow_schema, kept_columns, result_schemas, type_column
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
-from ouzel.runtimes.spark.processor import LATE, MALFORMED, Buckets, StreamTask
+from ouzel.runtimes.spark.processor import LATE, MALFORMED, RUNS, STATE, TIME, TOLD, Buckets, StreamTask
 from ouzel.runtimes.spark.pushdown import quoted, wanted
 from ouzel.runtimes.spark.task import Task, by_name
 
@@ -117,8 +117,10 @@ def _observed(matched: DataFrame, name: str) -> DataFrame:
         return f.coalesce(f.sum(f.when(condition, f.col("number"))), f.lit(0)).alias(label)
 
     kind = f.col("query")
-    others = [total(kind == one, one) for one in (LATE, MALFORMED)]
-    return matched.observe(name, total(~kind.isin(LATE, MALFORMED), "matches"), *others)
+    told = {LATE: LATE, MALFORMED: MALFORMED, RUNS: "open_runs", STATE: "state_bytes"}
+    others = [total(kind == one, label) for one, label in told.items()]
+    others.append(f.max(f.when(kind == TIME, f.col("number"))).alias("watermark"))
+    return matched.observe(name, total(~kind.isin(*TOLD), "matches"), *others)
 
 
 def _check_names(names: tuple[str, ...], apart: bool) -> None:
