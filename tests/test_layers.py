@@ -35,7 +35,7 @@ OPTIONAL = {
     "matplotlib": ("bench/plots.py",),
     "pandas": (),
     "polars": (),
-    "pyspark": ("runtimes/spark/", "cli/spark.py"),
+    "pyspark": ("runtimes/spark/", "bench/spark_", "cli/spark.py"),
     "hypothesis": ("testing/strategies.py",),
 }
 

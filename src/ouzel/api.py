@@ -43,11 +43,18 @@ class Query:
         """The same query with other values for its parameters."""
         return Query(self.text, {**self.params, **params})
 
-    def explain(self, events: Any = None, *, engine: str = "auto", **reading: Any) -> str:
-        """Say what the query means and how it will be run; `events` and `reading` are as in `match`."""
+    def explain(
+        self, events: Any = None, *, engine: str = "auto", spark: SparkOptions | None = None, **reading: Any
+    ) -> str:
+        """Say what the query means and how it will be run; `events`, `spark` and `reading` are as in `match`."""
         if events is None:
             params = self.params or None
             return explain(compile_query(self.text, open_schema(), params, engine).plans, None)
+        if is_spark(events):
+            from ouzel.runtimes.spark.words import explain_dataframe
+
+            options = spark or SparkOptions()
+            return explain_dataframe(events, self.text, self.params, _reading(**reading), engine, options)
         table, _restore = ingest(events, _reading(**reading), Report())
         return explain(self._compile(table, engine).plans, table)
 

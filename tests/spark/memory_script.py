@@ -41,7 +41,8 @@ def main() -> None:
 
     def matches(events: int) -> int:
         columns = ("id AS ts", "1L AS k", "if(id % 2 = 0, 'A', 'B') AS type", "id div 2 AS x")
-        return oz.match(spark.range(events).selectExpr(*columns), QUERY, spark=options).count()
+        found = oz.match(spark.range(events).selectExpr(*columns), QUERY, spark=options)
+        return int(found.count())
 
     matches(100_000)
     spark.range(1).mapInArrow(limited, "id long").collect()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ouzel.explain.automaton import automaton_sections
 from ouzel.explain.layout import Placed, Sections, columns, section
@@ -24,13 +24,20 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.scan import ScanPlan
 
 
-def explain(plans: Sequence[Plan], events: EventTable | None) -> str:
-    """Explain every query of a file."""
+def _nothing_more(_plan: Plan) -> Sections:
+    return []
+
+
+def explain(
+    plans: Sequence[Plan], events: EventTable | None, more: Callable[[Plan], Sections] = _nothing_more
+) -> str:
+    """Explain every query of a file; `more` has sections on what runs the engine, to stand before the engine's."""
     texts = []
     composites = False
     for plan in plans:
         lines = [f"query {plan.query.name}", *_logical(plan.query, events)]
         lines += _choices(plan, composites=composites)
+        lines += [line for title, rows in more(plan) for line in section(title, rows)]
         lines += _physical(plan)
         texts.append("\n".join(lines))
         composites = composites or plan.query.into is not None

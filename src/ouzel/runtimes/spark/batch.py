@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -50,27 +50,60 @@ def match_dataframe(
 def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> DataFrame:
     plans = task.compiled.plans
     spark_schema, output = result_schemas(run_program(plans, task.none, task.limits)[plan.query.name].schema)
-    types, kept = type_column(task), kept_columns(task)
-    source = events
+    spread = spread_of(events, plan, task, options)
+    types = type_column(task)
     if not task.is_composed:
         condition = wanted(plan.query, task.reading.time, types)
         events = events if condition is None else events.where(condition)
-    events = events.select([events[quoted(name)] for name in kept])
-    schema = pa.schema([task.schema.field(name) for name in kept])
-    task = replace(task, schema=schema, output=output)
-    tasks = options.tasks or int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
-    if task.is_composed:
-        return events.coalesce(1).mapInArrow(task.whole, spark_schema)
-    keys = partition_columns(plan)
-    files = plain_files(source, schema) if keys and options.reads_files else None
-    if files:
+    events = events.select([events[quoted(name)] for name in spread.schema.names])
+    task = replace(task, schema=spread.schema, output=output)
+    if spread.files:
         condition = wanted_by_arrow(plan.query, task.reading.time, types)
-        reading = FileTask(task, row_groups(files), tuple(keys), tasks, condition)
+        reading = FileTask(task, row_groups(spread.files), tuple(spread.keys), spread.tasks, condition)
         return match_files(events.sparkSession, reading, spark_schema)
-    if keys:
-        apart = events.repartition(tasks, *(events[quoted(name)] for name in keys))
+    if spread.keys:
+        apart = events.repartition(spread.tasks, *(events[quoted(name)] for name in spread.keys))
         return apart.mapInArrow(task.whole, spark_schema)
-    return _by_time(events, plan.query, task, tasks, spark_schema)
+    if spread.one:
+        return events.coalesce(1).mapInArrow(task.whole, spark_schema)
+    return _by_time(events, plan.query, task, spread.tasks, spark_schema)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How the events of a query are spread over tasks: by keys, by slices of time, or not at all: `one` says why.
+
+    `schema` are the columns that are read, `files` the Parquet files that workers read themselves.
+    """
+
+    schema: pa.Schema
+    tasks: int
+    keys: list[str]
+    files: list[str] | None = None
+    one: str = ""
+
+
+def spread_of(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> Spread:
+    """Decide it; nothing is read but the schemas of files."""
+    schema = pa.schema([task.schema.field(name) for name in kept_columns(task)])
+    tasks = options.tasks or int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    keys = [] if task.is_composed else partition_columns(plan)
+    if keys:
+        return Spread(schema, tasks, keys, plain_files(events, schema) if options.reads_files else None)
+    return Spread(
+        schema, tasks, [], one="queries feed each other" if task.is_composed else _indivisible(plan.query)
+    )
+
+
+def _indivisible(query: BoundQuery) -> str:
+    """Why the time of a stream cannot be cut into slices, if that is so."""
+    if query.window is None:
+        return "without WITHIN a match may be as long as the stream"
+    if query.window.counts_events:
+        return "a window that counts events begins anywhere in time"
+    if query.non_overlap:
+        return "NON_OVERLAP chooses from all matches"
+    return "aggregates are over all matches" if query.aggregates else ""
 
 
 def partition_columns(plan: Plan) -> list[str]:
@@ -92,8 +125,7 @@ def _by_time(events: DataFrame, query: BoundQuery, task: Task, tasks: int, outpu
     from pyspark.sql import functions as f
 
     window = query.window
-    if window is None or window.counts_events or query.non_overlap or query.aggregates:
-        return events.coalesce(1).mapInArrow(task.whole, output)
+    assert window is not None
     ticks = _ticks(events, task)
     least, most = events.agg(f.min(ticks), f.max(ticks)).first() or (None, None)
     if least is None:

@@ -1,0 +1,64 @@
+"""How Spark runs a query, in words: what `explain` says of a DataFrame beside what it says of every query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ouzel.explain import Sections, explain
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.limits import Limits
+from ouzel.runtimes.ingest import Reading
+from ouzel.runtimes.spark.batch import spread_of
+from ouzel.runtimes.spark.columns import arrow_schema, kept_columns, type_column
+from ouzel.runtimes.spark.options import SparkOptions
+from ouzel.runtimes.spark.pushdown import described, minds_all_events, wanted_by_arrow
+from ouzel.runtimes.spark.task import Task
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def explain_dataframe(
+    events: DataFrame, text: str, params: Mapping[str, Any], reading: Reading, engine: str, options: SparkOptions
+) -> str:
+    """Explain every query over a DataFrame, a batch or a stream."""
+    task = Task(text, "", dict(params), reading, arrow_schema(events), engine, Limits())
+    spread = _stream_words(task, options) if events.isStreaming else None
+
+    def sections(plan: Plan) -> Sections:
+        return [("spark", [*(spread or _batch_words(events, plan, task, options)), *_read_words(plan, task)])]
+
+    return explain(task.compiled.plans, None, sections)
+
+
+def _stream_words(task: Task, options: SparkOptions) -> list[str]:
+    from ouzel.runtimes.spark.streaming import bucket_columns
+
+    keys = bucket_columns(task)
+    if not keys:
+        return ["a stream, in one bucket: no keys keep the events of all queries apart"]
+    return [f"a stream, in {options.buckets} buckets by {', '.join(keys)}, each with a matcher in Spark's state"]
+
+
+def _batch_words(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> list[str]:
+    spread = spread_of(events, plan, task, options)
+    if spread.one:
+        return [f"one task: {spread.one}"]
+    if not spread.keys:
+        return ["by slices of time that overlap by the window; a match belongs to the one in which it starts"]
+    by = f"{spread.tasks} tasks by {', '.join(spread.keys)}"
+    if spread.files is None:
+        return [f"{by}; Spark reads the events"]
+    return [f"{by}; workers read the Parquet files themselves, {len(spread.files)} of them"]
+
+
+def _read_words(plan: Plan, task: Task) -> list[str]:
+    """What crosses to Python."""
+    columns = f"columns: {', '.join(kept_columns(task))}"
+    if task.is_composed or minds_all_events(plan.query):
+        return [columns, "all events: those that no component wants matter too"]
+    if wanted_by_arrow(plan.query, task.reading.time, type_column(task)) is None:
+        return [columns, "all events: some component may want any"]
+    conditions = (["types"] if type_column(task) else []) + described(plan.query)
+    return [columns, f"events that some component may want, by {', '.join(conditions)}"]
