@@ -62,10 +62,10 @@ def ends_of(variables: list[str], bound: dict[str, One | Many]) -> tuple[Integer
         if isinstance(one, One):
             low = high = one.rows
         else:
-            full = one.offsets[:-1] < one.offsets[1:]
-            padded = np.append(one.rows, -1)
-            low = np.where(full, padded[np.where(full, one.offsets[:-1], -1)], -1)
-            high = np.where(full, padded[np.where(full, one.offsets[1:] - 1, -1)], -1)
+            full = np.flatnonzero(one.offsets[:-1] < one.offsets[1:])
+            low, high = np.full((2, len(one.offsets) - 1), -1, np.int64)
+            low[full] = one.rows[one.offsets[:-1][full]]
+            high[full] = one.rows[one.offsets[1:][full] - 1]
         first = low if first is None else np.where(first < 0, low, first)
         last = high if last is None else np.where(high >= 0, high, last)
     assert first is not None

@@ -98,8 +98,8 @@ class _Builder:
         return pa.StructArray.from_arrays(arrays, names=list(fields), mask=pa.array(rows < 0))
 
     def _gather(self, column: str, rows: Integers) -> pa.Array | pa.ChunkedArray:
-        absent = rows < 0
-        places = pa.array(rows, mask=absent) if np.any(absent) else pa.array(rows)
+        is_whole = not len(rows) or int(rows.min()) >= 0
+        places = pa.array(rows) if is_whole else pa.array(rows, mask=rows < 0)
         values = self.table.column(column)
         return (values.chunk(0) if values.num_chunks == 1 else values).take(places)
 

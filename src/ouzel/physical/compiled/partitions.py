@@ -166,6 +166,8 @@ def _small_integers(column: pa.ChunkedArray) -> tuple[Integers, int] | None:
 
 def _combined(parts: Integers, count: int, codes: Integers, distinct: int) -> tuple[Integers, int]:
     """Number the pairs of two numberings, closing gaps where there would be too many."""
+    if count == 1 and len(parts) and int(parts.min()) == 0:
+        return codes, distinct
     joined = np.where((parts < 0) | (codes < 0), -1, parts * distinct + codes)
     if count * distinct <= max(4 * len(parts), 1024):
         return joined, count * distinct

@@ -49,7 +49,9 @@ class Prepared:
         """The events of each partition together, still in order of time."""
         if not np.any(self.parts[1:] != self.parts[:-1]):
             return self
-        return self.taken(np.argsort(self.parts, kind="stable"))
+        # numbers of 16 bits are sorted digit by digit, which is several times faster
+        small = int(self.parts.max()) < 2**15
+        return self.taken(np.argsort(self.parts.astype(np.int16) if small else self.parts, kind="stable"))
 
     def taken(self, places: Integers) -> Prepared:
         """Some of the events."""
