@@ -24,6 +24,14 @@ class Bar:
         """Name what is being done; how much of it there is, is not known yet."""
         self._bar.update(self._task, description=text, completed=0, total=None, count="")
 
+    def note(self, text: str) -> None:
+        """Say how it stands, where nobody knows how much there is to do."""
+        self._bar.update(self._task, count=text)
+
+    def tasks(self, done: int, total: int) -> None:
+        """Show how many of Spark's tasks are done of those of the stages at work."""
+        self._bar.update(self._task, completed=done, total=total, count=f"{done:,} of {total:,} tasks")
+
     def __call__(self, done: int, total: int) -> None:
         """Show how many events are done of how many."""
         self._bar.update(self._task, completed=done, total=total, count=f"{done:,} of {total:,} events")

@@ -32,11 +32,21 @@ from ouzel.cli.progress import STDERR, progress_bar
 from ouzel.cli.read import read_events, table_names
 from ouzel.cli.show import counted
 from ouzel.cli.spark import SparkRun, runtime_of
+from ouzel.cli.stream import Stream, run_stream
+from ouzel.cli.stream_options import (
+    BucketsOption,
+    CheckpointOption,
+    NowOption,
+    SchemaOption,
+    StreamOption,
+    WatermarkOption,
+)
 from ouzel.cli.write import SHOWN_ROWS, Format, check_flat, file_paths, show, stdout_format, write_files
 from ouzel.runtimes.quarantine import refuse
+from ouzel.runtimes.spark.watching import own_errors, watched_tasks
 
 EventsOption = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(metavar="PATH", rich_help_panel=EVENTS, help=EVENTS_HELP, show_default=False),
 ]
 OnBadOption = Annotated[
@@ -55,11 +65,12 @@ QuarantineOption = Annotated[
     ),
 ]
 ToOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         metavar="PATH",
         rich_help_panel=RESULTS,
-        help="The file for the matches; for several queries, the directory for one file each.",
+        help="The file for the matches; for several queries, the directory for one file each. "
+        "Of a stream: a directory, or kafka://HOST:PORT/TOPIC.",
         show_default="stdout",
     ),
 ]
@@ -115,15 +126,20 @@ Examples:
   # Terabytes: on a Spark cluster, from a table of its catalog
   ouzel run thefts.ozl --events shop.readings --master spark://host:7077 --to thefts.parquet
 
+  # Events that keep coming, from a topic to a topic; Ctrl-C stops, the same command goes on
+  ouzel run thefts.ozl --stream kafka://localhost:9092/readings \\
+    --schema 'ts timestamp, type string, tag_id long' --watermark '10 minutes' \\
+    --to kafka://localhost:9092/thefts --checkpoint thefts-checkpoint
+
   # Events that cannot be read go to a file of their own
   ouzel run thefts.ozl --events readings.jsonl --quarantine bad.jsonl
 """
 
 
-def run(
+def run(  # noqa: PLR0913 - a command has as many options as it needs
     query: QueryArgument,
     *,
-    events: EventsOption,
+    events: EventsOption = None,
     time: TimeOption = "ts",
     type: TypeOption = None,
     no_type: NoTypeOption = False,
@@ -138,15 +154,28 @@ def run(
     to: ToOption = None,
     file_format: FormatOption = None,
     limit: LimitOption = None,
+    stream: StreamOption = None,
+    schema: SchemaOption = None,
+    watermark: WatermarkOption = "0",
+    checkpoint: CheckpointOption = None,
+    buckets: BucketsOption = 8,
+    available_now: NowOption = False,
 ) -> None:
-    """Find all matches of a query in files of events.
+    """Find all matches of a query in files of events, or in a stream of them.
 
     The matches go to stdout or to a file, everything else to stderr.
     """
     options = reading(time, type, no_type, order, time_unit)
     options["on_bad"] = _on_bad(on_bad, quarantine)
     parsed = oz.query(query_text(query), parameters(param))
-    target = file_paths(to, file_format, parsed.names) if to else None
+    if stream is not None:
+        _check_stream(events, runtime, quarantine, limit)
+        place = Stream(stream, schema, to, file_format, watermark, checkpoint, buckets, available_now)
+        run_stream(parsed, place, {**options, "engine": engine}, master)
+        return
+    if not events:
+        raise typer.BadParameter("Missing option '--events' or '--stream'.")
+    target = file_paths(Path(to), file_format, parsed.names) if to else None
     chosen = target[1] if target else stdout_format(file_format, parsed.names)
     if runtime_of(runtime, master, events) == "spark":
         if quarantine is not None:
@@ -186,19 +215,32 @@ def _on_spark(
 ) -> None:
     """Run the query on Spark."""
     began = perf_counter()
-    with progress_bar("starting Spark") as bar:
+    with progress_bar("starting Spark") as bar, own_errors():
         spark = SparkRun(master)
         bar.say("matching on Spark")
-        results = spark.match(query, events, options)
-        if target:
-            spark.write(results, *target)
-        else:
-            most = SHOWN_ROWS if limit is None and chosen == "table" else limit
-            tables = spark.shown(results, most)
+        with watched_tasks(spark.session, bar.tasks):
+            results = spark.match(query, events, options)
+            if target:
+                spark.write(results, *target)
+            else:
+                most = SHOWN_ROWS if limit is None and chosen == "table" else limit
+                tables = spark.shown(results, most)
     if not target:
         show(tables, chosen, limit)
     where = f" to {', '.join(map(str, target[0].values()))}" if target else ""
     STDERR.print(Text(f"matched on Spark{where}, {perf_counter() - began:.1f} s", "dim"), soft_wrap=True)
+
+
+def _check_stream(events: list[str] | None, runtime: str, quarantine: Path | None, limit: int | None) -> None:
+    """Refuse options that a stream cannot have."""
+    for is_given, option in (
+        (bool(events), "--events"),
+        (runtime == "embedded", "--runtime embedded"),
+        (quarantine is not None, "--quarantine"),
+        (limit is not None, "--limit"),
+    ):
+        if is_given:
+            raise typer.BadParameter(f"cannot be used together with {option}", param_hint="--stream")
 
 
 def _on_bad(on_bad: str | None, quarantine: Path | None) -> str:

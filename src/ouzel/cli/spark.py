@@ -11,8 +11,10 @@ import pyarrow as pa
 import typer
 
 import ouzel as oz
+from ouzel.cli.progress import STDERR
 from ouzel.cli.write import SUFFIXES, Format
 from ouzel.runtimes.spark.session import local_session
+from ouzel.runtimes.spark.watching import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,12 +56,19 @@ def _split(option: str) -> tuple[str, Path]:
     return found[1], Path(found[2])
 
 
+def quieten(session: SparkSession) -> None:
+    """Keep Spark's log off a terminal: what goes wrong is told once, by us."""
+    if STDERR.is_terminal and not is_connect(session):
+        session.sparkContext.setLogLevel("OFF")
+
+
 class SparkRun:
     """One command on Spark."""
 
     def __init__(self, master: str | None) -> None:
         """Find or start the session."""
         self.session: SparkSession = local_session(master)
+        quieten(self.session)
 
     def match(self, query: oz.Query, events: list[str], options: dict[str, Any]) -> dict[str, DataFrame]:
         """The matches of each query, not computed yet."""

@@ -1,0 +1,172 @@
+"""`ouzel run --stream`: match events as they come, until Ctrl-C, and go on from the checkpoint the next time."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.filesize import decimal
+from rich.text import Text
+
+import ouzel as oz
+from ouzel.cli.progress import STDERR, progress_bar
+from ouzel.cli.show import counted
+from ouzel.cli.spark import quieten
+from ouzel.runtimes.spark.columns import arrow_schema
+from ouzel.runtimes.spark.options import SparkOptions
+from ouzel.runtimes.spark.sinks import as_json, started
+from ouzel.runtimes.spark.sources import stream_session
+from ouzel.runtimes.spark.topics import topic_of
+from ouzel.runtimes.spark.watching import StreamNumbers, is_connect, own_error, own_errors, time_text
+
+STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143}
+"""The exit codes of a stream that was stopped."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What the options say of a stream: where from and where to."""
+
+    source: str
+    schema: str | None
+    to: str | None
+    file_format: str | None
+    watermark: str
+    checkpoint: Path | None
+    buckets: int
+    available_now: bool
+
+    def check(self) -> None:
+        """Refuse options that do not go together."""
+        if self.to is not None and self.checkpoint is None:
+            raise typer.BadParameter("is required with --stream and --to", param_hint="--checkpoint")
+        if self.to is None and self.file_format not in (None, "json"):
+            raise typer.BadParameter("requires --to; on stdout a stream is in JSON", param_hint="--format")
+        if self.file_format == "table" or (
+            self.to and topic_of(self.to) and self.file_format not in (None, "json")
+        ):
+            raise typer.BadParameter("is for files: csv, json or parquet", param_hint="--format")
+
+    def start(self, query: oz.Query, options: dict[str, Any], master: str | None, checkpoint: Path) -> Running:
+        """Start it on Spark."""
+        session = stream_session(self.source, self.schema, self.to, master=master)
+        quieten(session)
+        events = oz.read_stream(self.source, self.schema, session=session)
+        delay = int(self.watermark) if self.watermark.isdigit() else self.watermark
+        how = SparkOptions(buckets=self.buckets)
+        matches = oz.match(events, query, watermark=delay, spark=how, **options)
+        time = arrow_schema(events).field(options["time"]).type
+        if self.to is not None:
+            others = {"format": self.file_format} if self.file_format and not topic_of(self.to) else {}
+            running = oz.write_stream(
+                matches, self.to, checkpoint=checkpoint, available_now=self.available_now, **others
+            )
+        else:
+            if is_connect(session):
+                raise typer.BadParameter("is required over Spark Connect", param_hint="--to")
+            writer = matches.select(as_json(matches).alias("value")).writeStream.foreachBatch(_print)
+            running = started(writer, checkpoint, available_now=self.available_now)
+        return Running(running, how.metrics, time)
+
+
+def _print(frame: Any, _batch: int) -> None:
+    """Print the matches of a micro-batch."""
+    sys.stdout.writelines(row.value + "\n" for row in frame.toLocalIterator())
+    sys.stdout.flush()
+
+
+class Running:
+    """A stream at work."""
+
+    def __init__(self, query: Any, metrics: str, time: Any) -> None:
+        """Of a query of Spark's; `time` is the Arrow type of the time column."""
+        self.query, self.metrics, self.time = query, metrics, time
+        self.numbers = StreamNumbers()
+
+    def follow(self) -> bool:
+        """Read what has been done since; whether anything has."""
+        return self.numbers.follow(self.query, self.metrics)
+
+    def text(self) -> str:
+        """How it stands, for the terminal."""
+        numbers = self.numbers
+        parts = [
+            f"{numbers.rows_per_second:,.0f} rows/s",
+            f"time {time_text(numbers.watermark, self.time)}",
+            counted(numbers.open_runs, "open run", "open runs"),
+            f"{decimal(numbers.state_bytes)} of state",
+            counted(numbers.matches, "match", "matches"),
+            *([f"{numbers.late:,} late"] if numbers.late else []),
+            *([f"{numbers.malformed:,} malformed"] if numbers.malformed else []),
+        ]
+        return ", ".join(parts)
+
+
+def run_stream(query: oz.Query, stream: Stream, options: dict[str, Any], master: str | None) -> None:
+    """Match a stream until it ends, fails, or is stopped."""
+    stream.check()
+    with tempfile.TemporaryDirectory(prefix="ouzel-", ignore_cleanup_errors=True) as name:
+        checkpoint = stream.checkpoint or Path(name)
+        with progress_bar("starting Spark") as bar, own_errors():
+            running = stream.start(query, options, master, checkpoint)
+            bar.say("matching the stream")
+            with _signals() as stopped:
+                while running.query.isActive and not stopped.wait(0.2):
+                    if running.follow():
+                        bar.note(running.text())
+                running.query.stop()
+            running.follow()
+            error = None if stopped.is_set() else running.query.exception()
+    _summarise(running.numbers, stream.checkpoint if stopped.is_set() else None)
+    if error is not None:
+        raise own_error(str(error))
+    if stopped.is_set():
+        raise typer.Exit(STOPPED[stopped.by])
+
+
+class Stopped(threading.Event):
+    """Set by a signal."""
+
+    by = signal.SIGINT
+
+
+@contextmanager
+def _signals() -> Iterator[Stopped]:
+    """Let Ctrl-C and SIGTERM ask for the end.
+
+    In the place of Spark's handler, which it sets when it starts, and which would fail the micro-batch under way.
+    """
+    stopped = Stopped()
+
+    def stop(number: int, _frame: Any) -> None:
+        stopped.by = signal.Signals(number)
+        stopped.set()
+
+    before: dict[Any, Any] = {}
+    try:
+        if threading.current_thread() is threading.main_thread():
+            before = {number: signal.signal(number, stop) for number in STOPPED}
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _summarise(numbers: StreamNumbers, checkpoint: Path | None) -> None:
+    parts = [counted(numbers.events, "event", "events"), counted(numbers.matches, "match", "matches")]
+    if numbers.late:
+        parts.append(counted(numbers.late, "late event", "late events"))
+    if numbers.malformed:
+        parts.append(counted(numbers.malformed, "malformed event", "malformed events"))
+    text = ", ".join(parts)
+    if checkpoint is not None:
+        text += f"; stopped: the same command goes on from {checkpoint}"
+    STDERR.print(Text(text, "dim"), soft_wrap=True)
