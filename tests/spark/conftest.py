@@ -19,6 +19,7 @@ from ouzel.runtimes.spark.connectors import avro_jars, kafka_jars
 from ouzel.runtimes.spark.session import local_session
 from ouzel.testing.clusters import QUICK_SETTINGS, connect_server, standalone_cluster
 from ouzel.testing.kafka import BROKER, kafka_broker
+from spark_feeds import Feed
 
 HERE = Path(__file__).parent
 
@@ -100,3 +101,11 @@ def kafka(spark: SparkSession, kafka_packages: list[Path] | OuzelError) -> Itera
     with kafka_broker() as address:
         yield address
         spark.sparkContext.setLogLevel("ERROR")  # its producers would complain that the broker is gone
+
+
+@pytest.fixture
+def feed(spark: SparkSession, tmp_path: Path) -> Iterator[Feed]:
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", 2)
+    yield Feed(spark, tmp_path)
+    spark.conf.set("spark.sql.shuffle.partitions", str(before))

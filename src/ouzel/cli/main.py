@@ -20,6 +20,7 @@ from ouzel.cli.demo import demo
 from ouzel.cli.explain import explain
 from ouzel.cli.progress import STDERR
 from ouzel.cli.run import RUN_EXAMPLES, run
+from ouzel.cli.state import state
 
 EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
     (oz.QueryError, 3),
@@ -96,6 +97,7 @@ app.command(epilog=escape(RUN_EXAMPLES))(run)
 app.command()(explain)
 app.command()(demo)
 app.command()(bench)
+app.command()(state)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -22,14 +22,15 @@ def show_table(table: pa.Table, limit: int, title: str | None = None) -> None:
     if title is not None:
         console.print(Text(title, "bold"))
     if table.num_rows:
-        console.print(_rich_table(table.slice(0, limit)))
+        console.print(rich_table(table.slice(0, limit)))
     count = counted(table.num_rows, "match", "matches")
     if table.num_rows > limit:
         count = f"the first {limit:,} of {count}"
     console.print(Text(count, "dim"))
 
 
-def _rich_table(table: pa.Table) -> Table:
+def rich_table(table: pa.Table) -> Table:
+    """All rows of a table, for the terminal."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for field in table.schema:
         number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
