@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.avro.functions import to_avro
 from typer.testing import CliRunner, Result
 
 from ouzel.cli.main import app, main
@@ -22,6 +23,7 @@ from spark_events import QUERIES, SCHEMA, expected, rows, rows_of, stream
 
 EVENTS = sorted(stream(7, 200, 300), key=lambda event: int(event["ts"]))
 END = {"eid": "end", "ts": 1_000_000, "type": "D", "k": None, "x": None, "y": None}
+ALL = [*EVENTS, END]
 QUERY = QUERIES["refuted at the end"]
 
 
@@ -76,6 +78,24 @@ def test_from_topic_to_topic(spark: SparkSession, kafka: str, tmp_path: Path) ->
     received = spark.read.format("kafka").options(**broker).option("subscribe", "cli-out").load()
     found = [json.loads(row.value) for row in received.selectExpr("CAST(value AS STRING)").collect()]
     assert rows_of(found) == expected(EVENTS, QUERY)
+
+
+def test_a_process_of_its_own_fetches_the_connectors(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
+    """Events in Avro, matches on stdout; Spark says nothing there."""
+    fields = [{"name": name, "type": ["null", "long"]} for name in ("ts", "k", "x", "y")]
+    fields += [{"name": name, "type": ["null", "string"]} for name in ("eid", "type")]
+    schema = json.dumps({"type": "record", "name": "Event", "fields": fields})
+    (tmp_path / "event.avsc").write_text(schema, encoding="utf-8")
+    rows_in = [(event["ts"], event["k"], event["x"], event["y"], event["eid"], event["type"]) for event in ALL]
+    columns = "ts long, k long, x long, y long, eid string, type string"
+    frame = spark.createDataFrame(rows_in, columns).selectExpr("struct(*) AS value")
+    messages = frame.select(to_avro("value", schema).alias("value")).write.format("kafka")
+    messages.option("kafka.bootstrap.servers", kafka).option("topic", "cli-avro").save()
+    command = [sys.executable, "-m", "ouzel.cli.main", "run", QUERY, "--stream", f"kafka://{kafka}/cli-avro"]
+    command += ["--schema", str(tmp_path / "event.avsc"), "--available-now", "--buckets", "2"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    assert rows_of([json.loads(line) for line in ran.stdout.splitlines()]) == expected(EVENTS, QUERY)
 
 
 @pytest.mark.parametrize(
