@@ -31,6 +31,14 @@ def test_a_graph_yields_the_rows(query: RandomQuery, events: Events) -> None:
     assert sorted(map(str, one_by_one)) == sorted(map(str, rows))
 
 
+def test_partitions_under_strict_contiguity_are_counted_together() -> None:
+    events = [{"ts": 0, "type": "A", "k": 1}, {"ts": 0, "type": "B", "k": 2}, {"ts": 0, "type": "B", "k": 1}]
+    query = "PATTERN SEQ(B b, A* a[]) WHERE strict_contiguity { [k] } RETURN b.k AS k"
+    graph = oz.match(events, query, mode="compressed")
+    assert graph.expand() == [{"k": 1}, {"k": 2}]
+    assert graph.count == 2
+
+
 def test_more_matches_than_could_be_written_out() -> None:
     events = [{"ts": n, "type": "A"} for n in range(500)] + [{"ts": 500, "type": "B"}]
     graph = oz.match(events, "PATTERN SEQ(A+ a[], B b)", mode="compressed")

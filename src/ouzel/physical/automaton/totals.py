@@ -95,11 +95,16 @@ COUNT = MatchAggregate("matches", "count", None, None, pa.float64())
 def totals_of_paths(
     plan: AutomatonPlan, memory: Memory, found: Any, ends: Integers, items: tuple[MatchAggregate, ...] = (COUNT,)
 ) -> tuple[Any, list[Total]]:
-    """The number of matches of each partition, and the totals of each item; rows are those of the event table."""
+    """The number of matches of each partition, and the totals of each item; rows are those of the event table.
+
+    Where runs of all partitions go together, so do their nodes: then it is as if there were one partition.
+    """
     buffer, store = memory.buffer, memory.store
-    order = np.lexsort((ends, buffer.parts[ends]))
+    together = plan.shape.keyed
+    numbers = np.zeros(len(buffer), np.int64) if together else buffer.parts
+    order = np.lexsort((ends, numbers[ends]))
     found, ends = found[order], ends[order]
-    parts, width = memory.partitions.count, len(items)
+    parts, width = 1 if together else memory.partitions.count, len(items)
     columns = [_column(item, memory.events, buffer.rows) for item in items]
     values, ranks, nulls = (np.stack([column[k] for column in columns]) for k in range(3))
     variables = [one.variable for one in plan.shape.states]
@@ -111,7 +116,7 @@ def totals_of_paths(
     best = np.full((width, parts), -1, np.int64)
     results = matches, counts, sums, best
     kernel_of(_KERNEL, store.nodes)(
-        found, ends, buffer.parts, *nodes, buffer.clocks, plan.limit, states, values, ranks, nulls, *work, *results
+        found, ends, numbers, *nodes, buffer.clocks, plan.limit, states, values, ranks, nulls, *work, *results
     )
     made = []
     for number, item in enumerate(items):
