@@ -80,6 +80,19 @@ def test_from_topic_to_topic(spark: SparkSession, kafka: str, tmp_path: Path) ->
     assert rows_of(found) == expected(EVENTS, QUERY)
 
 
+def test_over_connect(connect: SparkSession, source: Path, tmp_path: Path) -> None:
+    add(source, "1.json", ALL)
+    places = ["--stream", source, "--schema", SCHEMA, "--available-now"]
+    refused = run(*places)
+    assert refused.exit_code == 2
+    assert "is required over Spark Connect" in " ".join(refused.output.split())
+    result = run(*places, "--to", tmp_path / "found.parquet", "--checkpoint", tmp_path / "checkpoint")
+    assert result.exit_code == 0, result.output
+    found = rows(connect.read.parquet(str(tmp_path / "found.parquet")))
+    assert found == expected(EVENTS, QUERY)
+    assert result.stderr == f"201 events, {len(found)} matches\n"
+
+
 def test_a_process_of_its_own_fetches_the_connectors(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
     """Events in Avro, matches on stdout; Spark says nothing there."""
     fields = [{"name": name, "type": ["null", "long"]} for name in ("ts", "k", "x", "y")]

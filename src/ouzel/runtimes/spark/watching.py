@@ -40,25 +40,35 @@ class StreamNumbers:
 
     def follow(self, stream: StreamingQuery, metrics: str) -> bool:
         """Add the micro-batches that have ended since; whether there were any."""
-        new = [one for one in stream.recentProgress if one["batchId"] > self.batch]
+        new = [one for one in stream.recentProgress if one.batchId > self.batch]
         for progress in new:
             self.add(progress, metrics)
         return bool(new)
 
     def add(self, progress: Any, metrics: str) -> None:
         """Add a micro-batch; one without events has nothing to tell but its number."""
-        self.batch = progress["batchId"]
-        self.events += progress["numInputRows"]
-        self.rows_per_second = progress["processedRowsPerSecond"] or 0.0
-        told = progress["observedMetrics"].get(metrics)
-        if told is None:
+        self.batch = progress.batchId
+        self.events += progress.numInputRows
+        self.rows_per_second = progress.processedRowsPerSecond or 0.0
+        row = progress.observedMetrics.get(metrics)
+        if row is None:
             return
+        told = _by_label(row)
         self.matches += told["matches"]
         self.late += told["late"]
         self.malformed += told["malformed"]
         if told["state_bytes"]:
             self.open_runs, self.state_bytes = told["open_runs"], told["state_bytes"]
             self.watermark = told["watermark"]
+
+
+def _by_label(row: Any) -> dict[str, Any]:
+    """Observed metrics by their names; over Spark Connect they come as values beside a schema."""
+    told: dict[str, Any] = row.asDict()
+    if set(told) != {"values", "schema"}:
+        return told
+    names = [field["name"] for field in told["schema"]["fields"]]
+    return dict(zip(names, told["values"], strict=True))
 
 
 def time_text(ticks: int | None, time: pa.DataType) -> str:
