@@ -39,15 +39,16 @@ def test_whatever_engine(query: RandomQuery, events: Events, threads: int) -> No
 
 
 @settings(max_examples=50)
-@given(st.lists(st.tuples(*[st.integers(0, 12)] * 3), max_size=60), st.integers(1, 13), THREADS)
+@given(st.lists(st.tuples(*[st.integers(0, 12)] * 3), max_size=90), st.integers(1, 13), THREADS)
 def test_sequences_are_sorted(found: list[tuple[int, ...]], moments: int, threads: int) -> None:
     ties = np.sort(np.random.default_rng(moments).integers(0, moments, 13))
     sequences = np.array(sorted(found, key=lambda one: ties[one[-1]]), np.int32).reshape(-1, 3)
     expected = sorted(found, key=lambda one: (ties[one[-1]], one))
     with patch.object(kernel, "COMPILE_FROM", 0), patch.object(share, "PARALLEL_FROM", 1):
-        order._sort(sequences, ties, threads)
-        assert sequences.tolist() == [list(one) for one in expected]
-        assert order._columns(sequences, np.arange(13) * 2, threads).T.tolist() == (2 * sequences).tolist()
+        numbers = order._order(sequences, ties, threads)
+        assert sequences[numbers].tolist() == [list(one) for one in expected]
+        doubled = order._columns(numbers, sequences, np.arange(13) * 2, threads).T
+        assert doubled.tolist() == (2 * sequences[numbers]).tolist()
 
 
 @pytest.mark.parametrize(

@@ -94,4 +94,4 @@ def _seconds(batch: dict[str, Any]) -> float:
 
 
 def _state_size(batch: dict[str, Any]) -> float:
-    return float(batch["stateOperators"][0]["memoryUsedBytes"])
+    return float(batch["observedMetrics"][oz.SparkOptions().metrics]["state_bytes"])

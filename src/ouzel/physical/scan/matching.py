@@ -123,7 +123,7 @@ class ScanMatching:
         ordered = in_order(sequences, self.memory.retained, self.threads)
         events, rows = ordered.events, ordered.rows
         if self.plan.query.non_overlap:
-            rows = rows[:, self._apart(ordered.numbers[0], ordered.numbers[-1])]
+            rows = rows[:, self._apart(ordered.numbers(0), ordered.numbers(-1))]
         first, last = rows[0], rows[-1]
         bound: dict[str, One | Many] = {
             one.variable: One(rows[k]) for k, one in enumerate(self.plan.shape.positives)

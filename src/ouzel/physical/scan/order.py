@@ -14,19 +14,35 @@ from ouzel.physical.compiled.retained import Retained
 from ouzel.physical.compiled.share import in_threads
 from ouzel.physical.event_table import EventTable, Integers
 
-# Construction finds sequences by their last event.  Those that end at one moment are merged, from runs of 1, 2, 4
-# and so on, into the order of their events.  A row of `sequences` is a sequence.
-_SORT = """
+# Construction finds sequences by their last event, and those that end with one event about from the latest to the
+# earliest.  So those that end at one moment are taken from the last to the first: short runs of them are put in
+# order one by one, and then merged.  A row of `sequences` is a sequence; `order` becomes their numbers in order.
+_SHORT = 8
+_ORDER = f"""
 @jit
-def kernel(sequences, spare, moments):
-    length = sequences.shape[1]
+def kernel(sequences, moments, order, spare):
+    last = sequences.shape[1] - 1
     begin = 0
     while begin < len(sequences):
         end = begin + 1
-        moment = moments[sequences[begin, length - 1]]
-        while end < len(sequences) and moments[sequences[end, length - 1]] == moment:
+        moment = moments[sequences[begin, last]]
+        while end < len(sequences) and moments[sequences[end, last]] == moment:
             end += 1
-        run = 1
+        for low in range(begin, end, {_SHORT}):
+            for at in range(low, min(low + {_SHORT}, end)):
+                new = begin + end - 1 - at
+                to = at
+                while to > low:
+                    old = order[to - 1]
+                    k = 0
+                    while k < last and sequences[old, k] == sequences[new, k]:
+                        k += 1
+                    if sequences[old, k] <= sequences[new, k]:
+                        break
+                    order[to] = old
+                    to -= 1
+                order[to] = new
+        run = {_SHORT}
         while run < end - begin:
             for low in range(begin, end, 2 * run):
                 middle = min(low + run, end)
@@ -37,61 +53,62 @@ def kernel(sequences, spare, moments):
                     first = b >= high
                     if a < middle and b < high:
                         k = 0
-                        while k < length - 1 and sequences[a, k] == sequences[b, k]:
+                        while k < last and sequences[order[a], k] == sequences[order[b], k]:
                             k += 1
-                        first = sequences[a, k] <= sequences[b, k]
+                        first = sequences[order[a], k] <= sequences[order[b], k]
                     if first:
-                        for k in range(length):
-                            spare[at, k] = sequences[a, k]
+                        spare[at] = order[a]
                         a += 1
                     else:
-                        for k in range(length):
-                            spare[at, k] = sequences[b, k]
+                        spare[at] = order[b]
                         b += 1
             for at in range(begin, end):
-                for k in range(length):
-                    sequences[at, k] = spare[at, k]
+                order[at] = spare[at]
             run *= 2
         begin = end
 """
 
 _COLUMNS = """
 @jit
-def kernel(sequences, numbers, columns):
-    for i in range(len(sequences)):
+def kernel(order, sequences, numbers, columns):
+    for i in range(len(order)):
         for k in range(sequences.shape[1]):
-            columns[k, i] = numbers[sequences[i, k]]
+            columns[k, i] = numbers[sequences[order[i], k]]
 """
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """Sequences in the order of results: the numbers of their events, and their rows in a table that has them.
+    """Sequences in the order of results: their events as rows of a table, a column for each component."""
 
-    Both are columns, one for each component.
-    """
-
-    numbers: Array
+    order: Integers
+    sequences: Array
+    used: Integers
     rows: Array
     events: EventTable
+
+    def numbers(self, component: int) -> Integers:
+        """The numbers of the events that a component binds."""
+        numbers: Integers = self.used[self.sequences[self.order, component]]
+        return numbers
 
 
 def in_order(sequences: Array, retained: Retained, threads: int) -> Ordered:
     """Sort sequences, each a row of event numbers; they come in the order of their ends."""
     if retained.once and _rise(retained.order):
         # events are in canonical order already
-        events, rows = retained.events(np.arange(len(retained)))
-        _sort(sequences, retained.order, threads)
-        return Ordered(sequences.T, _columns(sequences, rows, threads), events)
-    used, sequences = _used(sequences, len(retained))
-    events, rows = retained.events(used)
-    moments = retained.order[used]
-    if not _rise(moments):
-        places = events.places(rows)
-        order = np.argsort(places)
-        used, rows, moments, sequences = used[order], rows[order], moments[order], places[sequences]
-    _sort(sequences, moments, threads)
-    return Ordered(_columns(sequences, used, threads), _columns(sequences, rows, threads), events)
+        used, moments = np.arange(len(retained)), retained.order
+        events, rows = retained.events(used)
+    else:
+        used, sequences = _used(sequences, len(retained))
+        events, rows = retained.events(used)
+        moments = retained.order[used]
+        if not _rise(moments):
+            places = events.places(rows)
+            order = np.argsort(places)
+            used, rows, moments, sequences = used[order], rows[order], moments[order], places[sequences]
+    order = _order(sequences, moments, threads)
+    return Ordered(order, sequences, used, _columns(order, sequences, rows, threads), events)
 
 
 def _rise(moments: Array) -> bool:
@@ -107,35 +124,44 @@ def _used(sequences: Array, count: int) -> tuple[Integers, Array]:
     return np.flatnonzero(flags), (np.cumsum(flags) - 1)[sequences]
 
 
-def _sort(sequences: Array, moments: Array, threads: int) -> None:
-    """Bring sequences into order, in place; `moments` are those of events by number."""
+def _order(sequences: Array, moments: Array, threads: int) -> Integers:
+    """The numbers of sequences in order; `moments` are those of events by number."""
     ends = moments[sequences[:, -1]]
-    if not jit.is_enabled() or len(sequences) < kernel.COMPILE_FROM or np.any(ends[1:] < ends[:-1]):
-        sequences[:] = sequences[np.lexsort((*reversed(sequences.T), ends))]
-        return
-    spare = np.empty_like(sequences)
-    compiled = jit.compiled(_SORT)
+    if not _compiles(sequences) or np.any(ends[1:] < ends[:-1]):
+        order: Integers = np.lexsort((*reversed(sequences.T), ends))
+        return order
+    order, spare = np.empty((2, len(sequences)), np.int64)
+    compiled = jit.compiled(_ORDER)
 
     def sort(begin: int, end: int) -> None:
-        # sequences that end together are sorted by the thread that has the first of them
-        first, after = np.searchsorted(ends, ends[begin]) if begin else 0, len(ends)
-        if begin and first < begin:
-            first = np.searchsorted(ends, ends[begin], "right")
-        if end < len(ends):
-            after = np.searchsorted(ends, ends[end - 1], "right")
-        compiled(sequences[first:after], spare[first:after], moments)
+        # sequences that end together belong to the thread that has the first of them
+        first = _next_end(ends, begin) if begin else 0
+        after = _next_end(ends, end)
+        compiled(sequences[first:after], moments, order[first:after], spare[first:after])
+        order[first:after] += first
 
     in_threads(sort, len(sequences), threads)
+    return order
 
 
-def _columns(sequences: Array, numbers: Integers, threads: int) -> Array:
+def _next_end(ends: Array, at: int) -> int:
+    """Where, from a place on, sequences begin that end later than the one before that place."""
+    return len(ends) if at == len(ends) else int(np.searchsorted(ends, ends[at - 1], "right"))
+
+
+def _columns(order: Integers, sequences: Array, numbers: Integers, threads: int) -> Array:
     """What stands for the events of sequences, by component."""
+    if not _compiles(sequences):
+        return numbers[sequences[order]].T
     columns = np.empty(sequences.shape[::-1], np.int64)
-    if not jit.is_enabled() or len(sequences) < kernel.COMPILE_FROM:
-        columns[:] = numbers[sequences].T
-        return columns
     compiled = jit.compiled(_COLUMNS)
     in_threads(
-        lambda begin, end: compiled(sequences[begin:end], numbers, columns[:, begin:end]), len(sequences), threads
+        lambda begin, end: compiled(order[begin:end], sequences, numbers, columns[:, begin:end]),
+        len(sequences),
+        threads,
     )
     return columns
+
+
+def _compiles(sequences: Array) -> bool:
+    return jit.is_enabled() and len(sequences) >= kernel.COMPILE_FROM
