@@ -62,7 +62,8 @@ class _Wanted:
         places = np.frombuffer(offsets, np.uint32)[chunk.offset : chunk.offset + len(chunk) + 1]
         # for every byte, the eight from there on
         words = np.ndarray((data.size - 7,), "<i8", np.frombuffer(data, np.uint8), strides=(1,))
-        done = int(np.searchsorted(places[:-1], len(words)))
+        # of the same type, or all places would be copied
+        done = int(np.searchsorted(places[:-1], np.uint32(len(words))))
         find = jit.compiled(_source(len(self.sizes), long=bool(np.any(self.lasts))))
         find(places, words, self.firsts, self.lasts, self.sizes, marks, out[:done])
         return done
