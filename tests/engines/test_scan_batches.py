@@ -24,6 +24,7 @@ from ouzel.physical.scan.shape import EQUIVALENCES
 from ouzel.testing.strategies import RandomQuery, streams
 
 Events = list[dict[str, Any]]
+FIELDS = ("schema", "types", "starts", "ends", "start_times", "end_times")
 CUTS = st.lists(st.integers(0, 20), max_size=8)
 
 
@@ -100,6 +101,23 @@ LONG = (
     "PATTERN SEQ(A a, B b, C c) WHERE [k, x] WITHIN 4 EVENTS OUTPUT NON_OVERLAP",
     "PATTERN SEQ(A a, B b) WHERE a.s != b.s WITHIN 5 EVENTS",
 )
+
+
+def test_columns_that_only_kernels_keep() -> None:
+    """Here no column is left to keep as it is: times, keys and what conditions compare say everything."""
+    text = (
+        "PATTERN SEQ(A a, B b) WHERE [k] AND (a.x > b.x OR b.y > a.y) WITHIN 9 RETURN a.x AS p, b.y AS q, a.k AS k"
+    )
+    for seed in range(3):
+        events = [{**one, "y": None if n % 5 == 0 else n / 4} for n, one in enumerate(long_stream(seed))]
+        table = ingested(events).select({"ts", "type", "k", "x", "y"})
+        table = EventTable(table.table.drop_columns(["type"]), *(getattr(table, one) for one in FIELDS))
+        plan = plan_of(text, table)
+        expected = whole(plan, table)
+        assert len(expected) > 10
+        with patch.object(scan_memory, "SPARE", EVERY_PUSH):
+            assert in_batches(plan, table, list(range(0, 120, 7)), resumed=False) == expected
+            assert in_batches(plan, table, list(range(0, 120, 7)), resumed=True) == expected
 
 
 @pytest.mark.parametrize("equivalence", EQUIVALENCES)

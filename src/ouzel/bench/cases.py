@@ -19,7 +19,7 @@ SLOW = 5_000
 def flink(events: int, times: int) -> Iterator[Row]:  # noqa: ARG001 - one run is long enough to be steady
     """A case that breaks Flink CEP: one key, 1,000 starts a second, a rare end, 6 hours: 21.6 million open runs.
 
-    Events come in batches of a million, two windows of them.  An engine that does not manage 5,000 events a second
+    Events come in batches of 100,000, two windows of them.  An engine that does not manage 5,000 events a second
     is not asked for ten times as many runs.  Each measurement has a process of its own, whose memory is counted in
     all.
     """

@@ -13,7 +13,7 @@ import pyarrow as pa
 import ouzel as oz
 from ouzel.bench.measure import Figures, timed
 
-BATCH = 1_000_000
+BATCH = 100_000
 WARM_UP = 25_000  # enough for kernels to be compiled
 BETWEEN_ENDS = 1_800_000
 VALUES = 10_000_000

@@ -52,6 +52,10 @@ class Chunks:
             count = int(np.count_nonzero(flags))
             self.add(table if count == length else table.take(pa.array(np.flatnonzero(flags))), count)
 
+    def select(self, columns: list[str]) -> None:
+        """Keep some columns."""
+        self.tables = [table.select(columns) for table in self.tables]
+
     def table(self) -> pa.Table | None:
         """All rows in one table."""
         return pa.concat_tables(self.tables) if self.tables else None

@@ -1,6 +1,6 @@
 """The rows of retained events, without the columns that can be had otherwise.
 
-The time column says what the times say, and a key column what the partitions say.
+The time column says what the times say, a key column what the partitions say, and some columns what kernels take.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ouzel.physical.compiled.chunks import Chunks
+from ouzel.physical.compiled.growing import Growing
 from ouzel.physical.compiled.key_numbers import are_integers
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.compiled.partitions import Partitions
@@ -25,6 +26,12 @@ class EventRows:
         self.partitions = partitions
         self.chunks = Chunks()
         self._schema: pa.Schema | None = None
+        self._borrowed: dict[str, tuple[Growing, Growing]] = {}
+
+    def borrow(self, columns: dict[str, tuple[Growing, Growing]]) -> None:
+        """Take some columns from values and null flags that somebody else keeps of every event."""
+        self._borrowed = columns
+        self.chunks.select(self._kept())
 
     def begin(self, table: pa.Table) -> None:
         """Learn from the first batch which columns there are."""
@@ -55,6 +62,9 @@ class EventRows:
         for field in self._schema:
             if field.name in keys and values is not None:
                 columns.append(values.column(keys[field.name]))
+            elif field.name in self._borrowed:
+                values_of, nulls = (one.values[rows] for one in self._borrowed[field.name])
+                columns.append(pa.array(values_of, field.type, mask=nulls))
             elif held is not None and field.name in held.column_names:
                 columns.append(held.column(field.name))
             else:
@@ -68,7 +78,9 @@ class EventRows:
         return [
             field.name
             for field in self._schema
-            if field.name not in keys and not (field.name == self.time and are_integers(field.type))
+            if field.name not in keys
+            and field.name not in self._borrowed
+            and not (field.name == self.time and are_integers(field.type))
         ]
 
     def _keys(self) -> dict[str, int]:
@@ -84,15 +96,19 @@ class EventRows:
     # ---- snapshots ---------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """All rows, and an empty table that has all columns."""
+        """All rows, with the columns that are borrowed, and an empty table that has all columns."""
         if self._schema is None:
             return {}
-        tables = [self._schema.empty_table().select(self._kept()), *self.chunks.tables]
-        return {"rows": pa.concat_tables(tables), "columns": self._schema.empty_table()}
+        rows = pa.concat_tables([self._schema.empty_table().select(self._kept()), *self.chunks.tables])
+        columns = dict(zip(rows.column_names, rows.columns, strict=True))
+        for name, (values, nulls) in self._borrowed.items():
+            columns[name] = pa.array(values.values, self._schema.field(name).type, mask=nulls.values)
+        return {"rows": pa.table(columns), "columns": self._schema.empty_table()}
 
     def resume(self, state: dict[str, Any], count: int) -> None:
         """Go on from a state."""
         self._schema = state["columns"].schema if "columns" in state else None
+        self._borrowed = {}
         self.chunks = Chunks()
         if count:
             self.chunks.add(state["rows"], count)

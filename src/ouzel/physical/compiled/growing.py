@@ -14,6 +14,7 @@ from ouzel.physical.compiled.operands import Array
 # So many values are moved at a time, so that moving them needs little room besides.
 _BLOCK = 1 << 16
 _LEAST = 1024
+_MANY = 1 << 20
 
 
 class Growing:
@@ -36,7 +37,8 @@ class Growing:
     def reserve(self, more: int) -> None:
         """Make room for more values."""
         if self.count + more > len(self.data):
-            self._move(max(_LEAST, self.count + more, 2 * len(self.data)))
+            # while values are moved they are there twice: many are moved rarely
+            self._move(max(_LEAST, self.count + more, (2 if self.count < _MANY else 8) * len(self.data)))
 
     def extend(self, values: Array) -> None:
         """Add values at the end."""
@@ -60,7 +62,7 @@ class Growing:
             self.data[at : at + len(values)] = values
             at += len(values)
         self.count = at
-        if len(self.data) > max(_LEAST, 8 * self.count):
+        if len(self.data) > max(_LEAST, 32 * self.count):
             self._move(2 * self.count)
 
     def _move(self, room: int) -> None:

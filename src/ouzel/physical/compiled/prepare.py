@@ -79,9 +79,9 @@ def prepare(
     keep_all = strict or query.strategy is Strategy.PARTITION_CONTIGUITY
     if events.has_intervals:
         raise UnsuitableError("composite events last, and compiled kernels know moments only")
-    wanted = _type_masks(query, events, threads)
     counts = query.window is not None and query.window.counts_events
-    rows = np.arange(len(events)) if counts or keep_all else np.flatnonzero(wanted != 0)
+    marks = _type_masks(query, events, threads)
+    rows = np.arange(len(events)) if counts or keep_all else np.flatnonzero(marks != 0)
     moments = events.ends[rows]
     if np.any(moments[1:] < moments[:-1]):
         order = np.argsort(moments, kind="stable")
@@ -91,10 +91,12 @@ def prepare(
     clocks = partitions.positions(moments, parts) if counts else times
     if len(clocks) and int(clocks.max()) - int(clocks.min()) >= NO_LIMIT:
         raise UnsuitableError("the times are so far apart that their differences do not fit into 64 bits")
-    masks = filters.apply(wanted[rows].astype(np.int64), events.table, rows, times)
+    masks = filters.apply(marks[rows].astype(np.int64), events.table, rows, times)
     if strict:
         masks = np.where(parts < 0, 0, masks)
     prepared = Prepared(rows, masks, parts, moments, clocks)
+    if filters.is_empty and not counts and len(parts) and int(parts.min()) >= 0:
+        return prepared
     inside = (parts >= 0) | strict
     kept = np.flatnonzero(inside if keep_all else inside & (masks != 0))
     return prepared if len(kept) == len(rows) else prepared.taken(kept)

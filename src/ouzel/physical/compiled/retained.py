@@ -82,7 +82,8 @@ class Retained:
     def events(self, numbers: Integers) -> tuple[EventTable, Integers]:
         """A table that has some events, given in order, and their rows in it."""
         if self.once and self._pushed is not None:
-            return self._pushed[0], self._pushed[1].rows[numbers]
+            rows = self._pushed[1].rows
+            return self._pushed[0], rows if len(numbers) == len(rows) else rows[numbers]
         if not len(numbers) and self._none is not None:
             return self._none, numbers
         split = int(np.searchsorted(numbers, self._base))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from ouzel.physical.compiled.growing import Growing, Numbers, marked
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.compiled.pending import Pending
 from ouzel.physical.compiled.prepare import Prepared
 from ouzel.physical.compiled.retained import Retained
-from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.scan.keys import Keys
 from ouzel.physical.scan.stacks import Stacks
 from ouzel.physical.scan.values import Values
@@ -48,8 +49,14 @@ class Memory:
         self._since = self.stacks.counts()
         base = self.retained.add(events, prepared)
         times = events.end_times[prepared.rows] if self.retained.counts else prepared.clocks
-        self.values.add(events.table, prepared.rows, times)
+        self._add_values(events.table, prepared.rows, times)
         return prepared, base
+
+    def _add_values(self, table: pa.Table, rows: Integers, times: Integers) -> None:
+        is_first = self.values.is_empty
+        self.values.add(table, rows, times)
+        if is_first and not self.once:
+            self.retained.rows.borrow(self.values.exact(table.schema))
 
     def arguments(self, columns: int) -> list[Array]:
         """What kernels compare: constants, and the first columns of all events."""
@@ -69,8 +76,8 @@ class Memory:
     def prune(self, now: int) -> None:
         """Forget what nothing needs any more, once it may be much (windows in the scan, SASE 4.3)."""
         size = len(self.retained) + len(self.stacks)
-        # a quarter more is little enough for memory, and much enough for the time that it takes
-        if size >= self._checked + self._checked // 4 + SPARE:
+        # a sixteenth more is little enough for memory, and much enough for the time that it takes
+        if size >= self._checked + self._checked // 16 + SPARE:
             self.stacks.prune(self.retained.alive(now))
             used = marked(len(self.retained), *self.stacks.events(), *self.pending.columns())
             if not used.all():
@@ -122,7 +129,7 @@ class Memory:
         self.values = Values(self.plan.operands, once=False)
         if len(self.retained):
             events, rows = self.retained.events(np.arange(len(self.retained)))
-            self.values.add(events.table, rows, events.end_times)
+            self._add_values(events.table, rows, events.end_times)
 
 
 def _under(prefix: str, state: dict[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,11 @@ class Values:
         self._columns: list[Growing] = []
         self._arguments: list[Array] = []
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was no batch yet."""
+        return not self._columns
+
     def add(self, table: pa.Table, rows: Integers, times: Integers) -> None:
         """Add the events of a batch."""
         self._arguments = self.operands.arguments(table, rows, times, self.texts)
@@ -35,6 +40,14 @@ class Values:
             if self.operands.columns[number // 2][0] != TIME:
                 self._columns[number].extend(one)
         self._arguments = self._arguments[:2]
+
+    def exact(self, schema: pa.Schema) -> dict[str, tuple[Growing, Growing]]:
+        """The columns of events that are here to the last bit: their values and null flags."""
+        return {
+            name: (self._columns[2 * number], self._columns[2 * number + 1])
+            for number, (name, _type) in enumerate(self.operands.columns)
+            if isinstance(name, str) and name != TIME and schema.field(name).type in (pa.int64(), pa.float64())
+        }
 
     def arguments(self, times: Array, count: int) -> list[Array]:
         """The arguments for a kernel that takes the first `count` columns."""
