@@ -68,13 +68,14 @@ class EventTypes:
 
     def occurring(self, names: tuple[str, ...]) -> set[int]:
         """The places of those of some names that are types of events; mostly the first events tell."""
-        early = self.taken(np.arange(min(_EARLY, len(self)))) if len(self) > _EARLY else self
-        found = set(np.unique(early.among(names)).tolist()) - {-1}
-        return (
-            found
-            if early is self or len(found) == len(names)
-            else set(np.unique(self.among(names)).tolist()) - {-1}
-        )
+        # as small as the marks for kernels mostly are: one kernel less to compile
+        kind = np.uint8 if len(names) < 2**8 else np.int64
+        marks = np.arange(len(names) + 1, dtype=kind)
+        early = self.taken(np.arange(_EARLY)) if len(self) > _EARLY else self
+        found = set(np.unique(early.marked(names, marks)).tolist()) - {len(names)}
+        if early is self or len(found) == len(names):
+            return found
+        return set(np.unique(self.marked(names, marks)).tolist()) - {len(names)}
 
     def __len__(self) -> int:
         """The number of events."""
