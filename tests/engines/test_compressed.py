@@ -39,6 +39,17 @@ def test_partitions_under_strict_contiguity_are_counted_together() -> None:
     assert graph.count == 2
 
 
+def test_partitions_to_come_are_counted_too() -> None:
+    """The first partition ends a match before any event of the second has led to one."""
+    events = [{"ts": 0, "type": kind, "k": k} for kind, k in ("C2", "A1", "A1")]
+    events.append({"ts": 1, "type": "C", "k": "1"})
+    query = "PATTERN SEQ(A* a[], C c) WHERE partition_contiguity { [k] } RETURN count(a[]) AS n, c.k AS k"
+    graph = oz.match(events, query, mode="compressed")
+    assert len(graph.expand()) == graph.count == 4
+    totals = query.replace("RETURN count(a[]) AS n, c.k AS k", "RETURN count(*) AS n OUTPUT AGGREGATE")
+    assert oz.match(events, totals) == [{"k": "1", "n": 3.0}, {"k": "2", "n": 1.0}]
+
+
 def test_more_matches_than_could_be_written_out() -> None:
     events = [{"ts": n, "type": "A"} for n in range(500)] + [{"ts": 500, "type": "B"}]
     graph = oz.match(events, "PATTERN SEQ(A+ a[], B b)", mode="compressed")

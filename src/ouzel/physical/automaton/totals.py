@@ -34,11 +34,14 @@ def kernel(
     for f in range(len(found)):
         end = ends[f]
         p = parts[end]
-        # nodes of partitions gone by, or too early for this end: no path of the window leads through them
+        # nodes of partitions gone by, or too early for this end: no path of the window leads through them;
+        # nor through unions of such nodes, which stand behind them
         q = low
         while q < nodes and (
-            component[q] == {UNION} or parts[event[q]] != p or clocks[end] - clocks[event[q]] >= limit
-        ) and q <= max(found[f, 0], low):
+            component[q] == {UNION}
+            or parts[event[q]] < p
+            or (parts[event[q]] == p and clocks[end] - clocks[event[q]] >= limit)
+        ):
             q += 1
         if q != low:
             low = q
