@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import cast
 
 from lark import Lark, UnexpectedInput
@@ -24,8 +24,9 @@ def grammar() -> Lark:
     return tables.load() or tables.build()
 
 
+@lru_cache(maxsize=64)
 def parse(source: str) -> tuple[tree.Query, ...]:
-    """Parse a file of queries.
+    """Parse a file of queries; of texts seen lately the tree is known, and as trees never change, it is the same.
 
     >>> [query.pattern.items[0].types[0].text for query in parse("PATTERN A; B WITHIN 5")]
     ['A']

@@ -71,7 +71,7 @@ class EventTypes:
         # as small as the marks for kernels mostly are: one kernel less to compile
         kind = np.uint8 if len(names) < 2**8 else np.int64
         marks = np.arange(len(names) + 1, dtype=kind)
-        early = self.taken(np.arange(_EARLY)) if len(self) > _EARLY else self
+        early = self._first(_EARLY) if len(self) > _EARLY else self
         found = set(np.unique(early.marked(names, marks)).tolist()) - {len(names)}
         if early is self or len(found) == len(names):
             return found
@@ -96,6 +96,11 @@ class EventTypes:
         if not self._is_read and self._column is not None:
             return EventTypes(self._column.take(pa.array(rows)), (), None)
         return EventTypes(None, self.names, self.codes[rows])
+
+    def _first(self, count: int) -> EventTypes:
+        if not self._is_read and self._column is not None:
+            return EventTypes(self._column.slice(0, count), (), None)
+        return EventTypes(None, self.names, self.codes[:count])
 
     def followed_by(self, others: EventTypes) -> EventTypes:
         """The types of these events and then of others."""
