@@ -57,6 +57,14 @@ def test_a_damaged_snapshot_is_refused_or_means_the_same(place: int, change: int
     assert again.push(events(40, 80)).equals(begun().push(events(40, 80)))
 
 
+def test_a_header_that_has_changed_is_refused() -> None:
+    """It stands in the file twice; what counts is the second."""
+    damaged = bytearray(SNAPSHOT)
+    damaged[SNAPSHOT.rindex(b'"queries"') + 1] ^= 1
+    with pytest.raises(oz.StateError, match="required it as it was written"):
+        oz.restore(bytes(damaged))
+
+
 @pytest.mark.parametrize("data", [b"", b"not a snapshot", b"ARROW1\0\0" + bytes(100)])
 def test_foreign_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(oz.StateError, match="required one that a matcher has written"):
@@ -77,10 +85,10 @@ def test_text_is_refused() -> None:
 
 
 def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "VERSION", 2)
+    monkeypatch.setattr(snapshots, "VERSION", 3)
     newer = begun().snapshot()
     monkeypatch.undo()
-    with pytest.raises(oz.StateError, match="required version 1 of the format; got 2\n  hint: read it with"):
+    with pytest.raises(oz.StateError, match="required version 2 of the format; got 3\n  hint: read it with"):
         oz.restore(newer)
 
 

@@ -1,7 +1,7 @@
 """Snapshots: named arrays, tables and numbers as one Arrow IPC file of one row, never a pickle.
 
-The file's metadata says what it is: the format's version, a checksum over the values, and whatever the writer
-wants to be known before the values are read, as JSON.
+The file's metadata says what it is: the format's version, a checksum, and whatever the writer wants to be known
+before the values are read, as JSON.  The checksum is over that and over the values.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from ouzel.errors import StateError
 
-VERSION = 1
+VERSION = 2
 _FORMAT = b"ouzel"
+_TEXTS = (b"header", b"kinds", b"shapes")
 
 Value = Any
 """A NumPy array of one or two dimensions, an Arrow table, a list of texts, a text, a whole number or None."""
@@ -38,13 +39,12 @@ def write_snapshot(header: Mapping[str, Any], values: Mapping[str, Value]) -> by
         if isinstance(value, np.ndarray) and value.ndim > 1:
             shapes[name] = list(value.shape)
     batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+    texts = {name: json.dumps(value).encode() for name, value in zip(_TEXTS, (header, kinds, shapes), strict=True)}
     metadata = {
         b"format": _FORMAT,
         b"version": str(VERSION).encode(),
-        b"header": json.dumps(header).encode(),
-        b"kinds": json.dumps(kinds).encode(),
-        b"shapes": json.dumps(shapes).encode(),
-        b"checksum": str(_checksum(batch)).encode(),
+        **texts,
+        b"checksum": str(_checksum(batch, texts)).encode(),
     }
     schema = batch.schema.with_metadata(metadata)
     sink = pa.BufferOutputStream()
@@ -70,9 +70,9 @@ def read_snapshot(data: bytes) -> tuple[dict[str, Any], dict[str, Value]]:
                 "  hint: read it with the version of Ouzel that wrote it"
             )
         batch = reader.get_batch(0)
-        header, kinds, shapes = (json.loads(metadata[name]) for name in (b"header", b"kinds", b"shapes"))
-        if int(metadata[b"checksum"]) != _checksum(batch):
+        if int(metadata[b"checksum"]) != _checksum(batch, metadata):
             raise StateError("snapshot: required it as it was written; got one whose values have changed")
+        header, kinds, shapes = (json.loads(metadata[name]) for name in _TEXTS)
         values = {name: _decoded(kinds[name], batch.column(name), shapes.get(name)) for name in kinds}
     except (pa.ArrowException, KeyError, ValueError, OSError) as error:
         raise StateError(
@@ -81,9 +81,11 @@ def read_snapshot(data: bytes) -> tuple[dict[str, Any], dict[str, Value]]:
     return header, values
 
 
-def _checksum(batch: pa.RecordBatch) -> int:
-    """A checksum over the values, not over their memory, which need not be laid out in one way only."""
+def _checksum(batch: pa.RecordBatch, texts: Mapping[bytes, bytes]) -> int:
+    """A checksum over texts and values, not over their memory, which need not be laid out in one way only."""
     sum_so_far = 0
+    for name in _TEXTS:
+        sum_so_far = zlib.crc32(texts[name], sum_so_far)
     for column in batch.columns:
         sink = pa.BufferOutputStream()
         one = pa.RecordBatch.from_arrays([column], names=["c"])
