@@ -41,6 +41,7 @@ class Memory:
         self._since = self.stacks.counts()
         self._checked = 0
         self._remembered = 0
+        self._borrows = False
 
     def add(self, events: EventTable, prepared: Prepared) -> tuple[Prepared, int]:
         """Add a batch; those of its events that are in some partition, and the number of the first."""
@@ -53,10 +54,10 @@ class Memory:
         return prepared, base
 
     def _add_values(self, table: pa.Table, rows: Integers, times: Integers) -> None:
-        is_first = self.values.is_empty
         self.values.add(table, rows, times)
-        if is_first and not self.once:
+        if not self.once and not self._borrows:
             self.retained.rows.borrow(self.values.exact(table.schema))
+            self._borrows = True
 
     def arguments(self, columns: int) -> list[Array]:
         """What kernels compare: constants, and the first columns of all events."""
@@ -127,6 +128,7 @@ class Memory:
         self.until = Growing(np.int64, state["own.until"])
         self.seen = state["own.seen"]
         self.values = Values(self.plan.operands, once=False)
+        self._borrows = False
         if len(self.retained):
             events, rows = self.retained.events(np.arange(len(self.retained)))
             self._add_values(events.table, rows, events.end_times)

@@ -24,11 +24,6 @@ class Values:
         self._columns: list[Growing] = []
         self._arguments: list[Array] = []
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there was no batch yet."""
-        return not self._columns
-
     def add(self, table: pa.Table, rows: Integers, times: Integers) -> None:
         """Add the events of a batch."""
         self._arguments = self.operands.arguments(table, rows, times, self.texts)

@@ -13,7 +13,8 @@ class SparkOptions:
 
     - `tasks`: into how many tasks the events are shuffled; 0 for Spark's own number.
     - `memory`: how many bytes of events a task holds before it sorts them on disk.
-    - `reads_files`: whether workers read plain Parquet files themselves, where that is safe, which is faster.
+    - `reads_files`: whether workers read plain Parquet files themselves, where that is safe, which is faster if
+      most events are relevant; Spark's own scan drops irrelevant ones sooner.
 
     Of streams only:
 
