@@ -120,7 +120,8 @@ def match(
     - `threads` share the partitions of a large table; by default as many as there are processors for us.
     - `on_bad="quarantine"` sets malformed events aside, to be found in `report`, an `oz.Report`.
     - `progress` is called with the number of events done and the number there are.
-    - On Spark the result is a DataFrame, computed when it is used; `spark=oz.SparkOptions(…)` says how.
+    - On Spark the result is a DataFrame, computed when it is used; `spark=oz.SparkOptions(…)` says how.  So is
+      `report.quarantined`.
     - Of a Spark stream it is a stream: a match comes out when it is final, once events `watermark` later came.
       Events that are later than the watermark allows are left out and counted in the query's progress, or come out
       with `oz.SparkOptions(late=True)`.  The matches of several queries come as one stream, with a column `query`
@@ -138,16 +139,21 @@ def match(
     report = report if report is not None else Report()
     if is_spark(events):
         from ouzel.runtimes.spark.batch import match_dataframe
+        from ouzel.runtimes.spark.malformed import malformed_events
 
         _refuse(mode != "verbose", "mode", mode, "on Spark")
         reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
+        arguments = (query.text, query.params, reading, engine, limits or Limits(), spark)
         if events.isStreaming:
             from ouzel.runtimes.spark.streaming import match_stream
 
-            arguments = (query.text, query.params, reading, engine, limits or Limits(), spark, watermark)
-            return match_stream(events, *arguments)
-        frames = match_dataframe(events, query.text, query.params, reading, engine, limits or Limits(), spark)
-        return frames[query.names[0]] if len(query.names) == 1 else frames
+            found: Any = match_stream(events, *arguments, watermark)
+        else:
+            frames = match_dataframe(events, *arguments)
+            found = frames[query.names[0]] if len(query.names) == 1 else frames
+        if on_bad == "quarantine":
+            report.quarantined = malformed_events(events, reading)
+        return found
     if is_without_rows(events):
         none = {plan.query.name: of_no_events(plan.query) for plan in query._plans}
         return none[query.names[0]] if len(query.names) == 1 else none

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 import ouzel as oz
 from ouzel.runtimes.spark.session import local_session
@@ -18,6 +21,19 @@ SETTINGS = {
     "spark.driver.maxResultSize": "2m",
     "spark.sql.shuffle.partitions": "4",
 }
+
+
+def streamed(spark: SparkSession, directory: Path, schema: str, query: str) -> list[dict[str, Any]]:
+    """The matches in the files of `source`, one in a micro-batch; the stream stops and begins again in between."""
+    first, second = sorted((directory / "waiting").iterdir())
+    (directory / "source").mkdir()
+    sink = directory / "sink.parquet"
+    for file in (first, second):
+        file.rename(directory / "source" / file.name)
+        matches = oz.match(oz.read_stream(directory / "source", schema), query, spark=oz.SparkOptions(buckets=4))
+        running = oz.write_stream(matches, sink, checkpoint=directory / "checkpoint", available_now=True)
+        assert running.awaitTermination(120)
+    return [row.asDict(recursive=True) for row in spark.read.parquet(str(sink)).collect()]
 
 
 def main(master: str, directory: Path) -> None:
@@ -38,6 +54,8 @@ def main(master: str, directory: Path) -> None:
     many = spark.range(400_000).selectExpr("id AS ts", "IF(id % 2 = 0, 'A', 'B') AS type", "id DIV 2 AS k")
     matches = oz.match(many, "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 5 RETURN a.ts AS a, b.ts AS b, a.k AS k")
     matches.write.parquet(str(directory / "many"))
+    for name in work["streams"]:
+        found[f"{name} in streams"] = streamed(spark, directory / name, work["schema"], work["queries"][name])
     (directory / "found.json").write_text(json.dumps(found), encoding="utf-8")
     spark.stop()
 

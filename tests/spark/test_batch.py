@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 
 import ouzel as oz
@@ -134,18 +132,3 @@ def test_files_that_are_more_than_files_are_read_by_spark(spark: SparkSession, t
         assert "FileScan" in found._jdf.queryExecution().executedPlan().toString()
     with_key = [event for event in events if event["k"] is not None]
     assert rows(oz.match(spark.read.parquet(by_key), query)) == expected(with_key, query)
-
-
-@pytest.mark.parametrize("column", ["ts", "type"])
-@pytest.mark.parametrize("source", ["rows", "files"])
-def test_events_without_time_or_type_are_not_passed_over(
-    spark: SparkSession, tmp_path: Path, column: str, source: str
-) -> None:
-    events = frame(spark, [*stream(3, 20, 30), {**stream(3, 1, 30)[0], column: None}])
-    if source == "files":
-        events.write.parquet(str(tmp_path / "events"))
-        events = spark.read.parquet(str(tmp_path / "events"))
-    what = {"ts": "time", "type": "type"}[column]
-    with pytest.raises(PythonException, match=f"the event has no {what}"):
-        oz.match(events, QUERIES["keyed"]).collect()
-    assert oz.match(events, QUERIES["keyed"], on_bad="quarantine").collect() is not None

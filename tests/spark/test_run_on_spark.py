@@ -53,8 +53,15 @@ def test_one_file_per_type(spark: SparkSession, tmp_path: Path) -> None:
     assert json.loads(run(*events, "--runtime", "spark")) == {"tag": 2, "left_at": 3}
 
 
-def test_what_spark_does_not_do(readings: Path) -> None:
-    arguments = ["run", QUERY, "--events", str(readings), "--runtime", "spark", "--quarantine", "bad.jsonl"]
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code != 0
-    assert "requires --runtime embedded" in result.output
+def test_malformed_events_go_to_a_file(spark: SparkSession, readings: Path, tmp_path: Path) -> None:
+    spark.createDataFrame([(None, "Shelf", 3)], "ts long, type string, tag long").write.mode("append").parquet(
+        str(readings)
+    )
+    arguments = ["run", QUERY, "--events", str(readings), "--runtime", "spark", "--format", "json"]
+    result = CliRunner().invoke(app, [*arguments, "--quarantine", str(tmp_path / "bad.jsonl")])
+    assert json.loads(result.stdout) == {"tag": 2, "left_at": 3}
+    assert f"; 1 malformed event set aside to {tmp_path / 'bad.jsonl'}" in result.stderr
+    [aside] = spark.read.json(str(tmp_path / "bad.jsonl")).collect()
+    assert aside.asDict() == {"type": "Shelf", "tag": 3, "problem": "column 'ts': the event has no time"}
+    result = CliRunner().invoke(app, [*arguments, "--on-bad", "quarantine"])
+    assert "; 1 malformed event set aside (--quarantine PATH keeps them)" in result.stderr

@@ -178,9 +178,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     target = file_paths(Path(to), file_format, parsed.names) if to else None
     chosen = target[1] if target else stdout_format(file_format, parsed.names)
     if runtime_of(runtime, master, events) == "spark":
-        if quarantine is not None:
-            raise typer.BadParameter("requires --runtime embedded", param_hint="--quarantine")
-        _on_spark(parsed, events, {**options, "engine": engine}, master, target, chosen, limit)
+        _on_spark(parsed, events, {**options, "engine": engine}, master, target, chosen, limit, quarantine)
         return
     aside = quarantine and file_paths(quarantine, None, table_names(events), "--quarantine")
     began, report = perf_counter(), oz.Report()
@@ -212,23 +210,29 @@ def _on_spark(
     target: tuple[dict[str, Path], Format] | None,
     chosen: Format,
     limit: int | None,
+    quarantine: Path | None,
 ) -> None:
     """Run the query on Spark."""
-    began = perf_counter()
+    began, report = perf_counter(), oz.Report()
+    aside = quarantine and file_paths(quarantine, None, [""], "--quarantine")
     with progress_bar("starting Spark") as bar, own_errors():
         spark = SparkRun(master)
         bar.say("matching on Spark")
         with watched_tasks(spark.session, bar.tasks):
-            results = spark.match(query, events, options)
+            results = spark.match(query, events, report=report, **options)
             if target:
                 spark.write(results, *target)
             else:
                 most = SHOWN_ROWS if limit is None and chosen == "table" else limit
                 tables = spark.shown(results, most)
+            if aside:
+                spark.write({"": report.quarantined}, *aside)
+            malformed = report.quarantined.count() if report.quarantined is not None else 0
     if not target:
         show(tables, chosen, limit)
     where = f" to {', '.join(map(str, target[0].values()))}" if target else ""
-    STDERR.print(Text(f"matched on Spark{where}, {perf_counter() - began:.1f} s", "dim"), soft_wrap=True)
+    text = f"matched on Spark{where}, {perf_counter() - began:.1f} s{_set_aside(malformed, quarantine)}"
+    STDERR.print(Text(text, "dim"), soft_wrap=True)
 
 
 def _check_stream(events: list[str] | None, runtime: str, quarantine: Path | None, limit: int | None) -> None:
@@ -257,8 +261,13 @@ def _find(query: oz.Query, events: Any, **options: Any) -> dict[str, pa.Table]:
 
 def _summarise(report: oz.Report, seconds: float, quarantine: Path | None) -> None:
     done = (counted(report.events, "event", "events"), counted(report.matches, "match", "matches"))
-    text = f"{', '.join(done)}, {seconds:.1f} s"
-    if report.quarantined_count:
-        where = f"to {quarantine}" if quarantine else "(--quarantine PATH keeps them)"
-        text += f"; {counted(report.quarantined_count, 'malformed event', 'malformed events')} set aside {where}"
+    text = f"{', '.join(done)}, {seconds:.1f} s{_set_aside(report.quarantined_count, quarantine)}"
     STDERR.print(Text(text, "dim"), soft_wrap=True)
+
+
+def _set_aside(malformed: int, quarantine: Path | None) -> str:
+    """How many events were set aside, if any were, and where they are."""
+    if not malformed:
+        return ""
+    where = f"to {quarantine}" if quarantine else "(--quarantine PATH keeps them)"
+    return f"; {counted(malformed, 'malformed event', 'malformed events')} set aside {where}"

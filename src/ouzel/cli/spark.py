@@ -70,7 +70,7 @@ class SparkRun:
         self.session: SparkSession = local_session(master)
         quieten(self.session)
 
-    def match(self, query: oz.Query, events: list[str], options: dict[str, Any]) -> dict[str, DataFrame]:
+    def match(self, query: oz.Query, events: list[str], **options: Any) -> dict[str, DataFrame]:
         """The matches of each query, not computed yet."""
         tables = {name: self._read(path) for name, path in map(_split, events)}
         if list(tables) == [""]:

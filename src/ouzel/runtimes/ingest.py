@@ -61,7 +61,9 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
     if is_tables_by_type(events):
         return _ingest_by_type(events, reading, report)
     source = _source(events, "", reading)
-    type_column = _type_column(source.table, reading)
+    type_column = type_column_of(source.table.column_names, reading)
+    if type_column is not None:
+        _require(source.table, type_column, "type", "")
     schema = _schema(source.table, type_column, reading)
     source.table = _declared_values(source, schema, type_column, reading)
     time = schema.time
@@ -177,12 +179,10 @@ def _whole_times(table: pa.Table, reading: Reading) -> pa.Table:
 # ---- schema --------------------------------------------------------------------------------------------
 
 
-def _type_column(table: pa.Table, reading: Reading) -> str | None:
+def type_column_of(columns: Iterable[str], reading: Reading) -> str | None:
     """The column with the event types: the one named, or one called `type` where none is named."""
     if reading.type == AUTO:
-        return DEFAULT_TYPE_COLUMN if DEFAULT_TYPE_COLUMN in table.column_names else None
-    if reading.type is not None:
-        _require(table, reading.type, "type", "")
+        return DEFAULT_TYPE_COLUMN if DEFAULT_TYPE_COLUMN in columns else None
     return reading.type
 
 

@@ -15,10 +15,10 @@ from ouzel.optimizer.plan import Plan
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.embedded import run_program
 from ouzel.runtimes.ingest import Reading
-from ouzel.runtimes.spark.columns import arrow_schema, kept_columns, result_schemas, type_column
+from ouzel.runtimes.spark.columns import arrow_schema, narrowed, quoted, result_schemas
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files, row_groups
-from ouzel.runtimes.spark.pushdown import quoted, wanted, wanted_by_arrow
+from ouzel.runtimes.spark.pushdown import wanted, wanted_by_arrow
 from ouzel.runtimes.spark.task import SLICE, Task
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def match_dataframe(
 ) -> dict[str, DataFrame]:
     """The matches of every query as a DataFrame, computed when it is used."""
     options = options or SparkOptions()
-    schema = arrow_schema(events)
-    whole = Task(text, "", dict(params), reading, schema, engine, limits)
+    whole = narrowed(Task(text, "", dict(params), reading, arrow_schema(events), engine, limits))
     return {
         plan.query.name: _query(events, plan, replace(whole, name=plan.query.name, memory=options.memory), options)
         for plan in whole.compiled.plans
@@ -51,14 +50,13 @@ def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> 
     plans = task.compiled.plans
     spark_schema, output = result_schemas(run_program(plans, task.none, task.limits)[plan.query.name].schema)
     spread = spread_of(events, plan, task, options)
-    types = type_column(task)
     if not task.is_composed:
-        condition = wanted(plan.query, task.reading.time, types)
+        condition = wanted(plan.query, task)
         events = events if condition is None else events.where(condition)
-    events = events.select([events[quoted(name)] for name in spread.schema.names])
-    task = replace(task, schema=spread.schema, output=output)
+    events = events.select([events[quoted(name)] for name in task.schema.names])
+    task = replace(task, output=output)
     if spread.files:
-        condition = wanted_by_arrow(plan.query, task.reading.time, types)
+        condition = wanted_by_arrow(plan.query, task)
         reading = FileTask(task, row_groups(spread.files), tuple(spread.keys), spread.tasks, condition)
         return match_files(events.sparkSession, reading, spark_schema)
     if spread.keys:
@@ -73,10 +71,9 @@ def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> 
 class Spread:
     """How the events of a query are spread over tasks: by keys, by slices of time, or not at all: `one` says why.
 
-    `schema` are the columns that are read, `files` the Parquet files that workers read themselves.
+    `files` are the Parquet files that workers read themselves.
     """
 
-    schema: pa.Schema
     tasks: int
     keys: list[str]
     files: list[str] | None = None
@@ -85,14 +82,11 @@ class Spread:
 
 def spread_of(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> Spread:
     """Decide it; nothing is read but the schemas of files."""
-    schema = pa.schema([task.schema.field(name) for name in kept_columns(task)])
     tasks = options.tasks or int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     keys = [] if task.is_composed else partition_columns(plan)
     if keys:
-        return Spread(schema, tasks, keys, plain_files(events, schema) if options.reads_files else None)
-    return Spread(
-        schema, tasks, [], one="queries feed each other" if task.is_composed else _indivisible(plan.query)
-    )
+        return Spread(tasks, keys, plain_files(events, task.schema) if options.reads_files else None)
+    return Spread(tasks, [], one="queries feed each other" if task.is_composed else _indivisible(plan.query))
 
 
 def _indivisible(query: BoundQuery) -> str:
@@ -139,7 +133,7 @@ def _by_time(events: DataFrame, query: BoundQuery, task: Task, tasks: int, outpu
     low = f.floor((ticks - f.lit(least) - f.lit(window.limit)) / f.lit(length))
     high = f.floor((ticks - f.lit(least) + f.lit(back)) / f.lit(length))
     numbers = f.sequence(f.greatest(low, f.lit(0)), f.least(high, f.lit(count - 1)))
-    sliced = events.withColumn(SLICE, f.explode(numbers)).repartition(min(count, 2 * tasks), SLICE)
+    sliced = events.withColumn(SLICE, f.explode_outer(numbers)).repartition(min(count, 2 * tasks), SLICE)
     return sliced.mapInArrow(replace(task, slices=(least, length)).sliced, output)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ouzel.logical.columns import needed_columns
-from ouzel.runtimes.ingest import AUTO, DEFAULT_TYPE_COLUMN
+from ouzel.runtimes.ingest import type_column_of
 from ouzel.runtimes.spark.task import Task
 
 if TYPE_CHECKING:
@@ -30,16 +32,28 @@ def result_schemas(result: pa.Schema) -> tuple[StructType, pa.Schema]:
     return spark_schema, to_arrow_schema(spark_schema, timezone="UTC")
 
 
-def kept_columns(task: Task) -> list[str]:
-    """The columns of events that a program needs."""
-    types = type_column(task)
-    columns = needed_columns(plan.query for plan in task.compiled.plans)
-    columns |= {task.reading.time, *task.reading.order, *([types] if types else [])}
-    return [name for name in task.schema.names if name in columns]
+def narrowed(task: Task) -> Task:
+    """The task without the columns of events and the attributes of declared types that no query needs."""
+    needed = needed_columns(plan.query for plan in task.compiled.plans)
+    own = {task.reading.time, *task.reading.order, type_column(task)}
+    schema = pa.schema([field for field in task.schema if field.name in needed | own])
+    types = task.reading.types
+    if types is not None:
+        types = {name: _kept(attributes, needed) for name, attributes in types.items()}
+    return replace(task, schema=schema, reading=replace(task.reading, types=types))
+
+
+def _kept(attributes: Any, needed: frozenset[str]) -> Any:
+    if isinstance(attributes, Mapping):
+        return {name: arrow for name, arrow in attributes.items() if name in needed}
+    return [name for name in attributes if name in needed]
 
 
 def type_column(task: Task) -> str | None:
     """The column with the types of events, if there is one."""
-    if task.reading.type == AUTO:
-        return DEFAULT_TYPE_COLUMN if DEFAULT_TYPE_COLUMN in task.schema.names else None
-    return task.reading.type
+    return type_column_of(task.schema.names, task.reading)
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark reads it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"

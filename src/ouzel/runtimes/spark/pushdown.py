@@ -16,6 +16,9 @@ from ouzel.logical.expressions import Apply, Attribute, Constant, Element, Expre
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import Kind
+from ouzel.runtimes.spark.columns import quoted, type_column
+from ouzel.runtimes.spark.malformed import Required
+from ouzel.runtimes.spark.task import Task
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -31,29 +34,30 @@ def minds_all_events(query: BoundQuery) -> bool:
     return not skips or (query.window is not None and query.window.counts_events)
 
 
-def wanted(query: BoundQuery, time: str, type_column: str | None) -> Column | None:
+def wanted(query: BoundQuery, task: Task) -> Column | None:
     """A condition for the events that some component wants, for Spark; None if all are needed.
 
-    Malformed events, which have no time or no type, pass too: they are an error, or they are counted.
+    Malformed events pass too: they are an error, or they are counted.
     """
     from pyspark.sql import functions as f
 
-    own = (time, type_column)
-    condition: Column | None = _wanted(query, own, lambda name: f.col(quoted(name)), lambda c: c.isNull())
+    condition: Column | None = _wanted(query, task, lambda name: f.col(quoted(name)), lambda c: c.isNull())
     return condition
 
 
-def wanted_by_arrow(query: BoundQuery, time: str, type_column: str | None) -> Any:
+def wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
     """The same condition as an Arrow expression."""
-    return _wanted(query, (time, type_column), pc.field, lambda column: column.is_null())
+    return _wanted(query, task, pc.field, lambda column: column.is_null())
 
 
-def _wanted(query: BoundQuery, own: tuple[str, str | None], field: Field, is_null: Field) -> Any:
+def _wanted(query: BoundQuery, task: Task, field: Field, is_null: Field) -> Any:
     if minds_all_events(query):
         return None
-    each = [_of_component(component, query, own[1], field, is_null) for component in query.components]
-    malformed = [is_null(field(name)) for name in own if name is not None]
-    return None if any(one is None for one in each) else reduce(or_, [*each, *malformed])
+    types = type_column(task)
+    each = [_of_component(component, query, types, field, is_null) for component in query.components]
+    if any(one is None for one in each):
+        return None
+    return reduce(or_, [*each, Required.by(task.reading, task.schema.names).broken(field, is_null)])
 
 
 def described(query: BoundQuery) -> list[str]:
@@ -63,16 +67,14 @@ def described(query: BoundQuery) -> list[str]:
     return [c.text for component in query.components for c in _single(component, query) if _can(c)]
 
 
-def _of_component(
-    component: Component, query: BoundQuery, type_column: str | None, field: Field, is_null: Field
-) -> Any:
+def _of_component(component: Component, query: BoundQuery, types: str | None, field: Field, is_null: Field) -> Any:
     tests = [
         reduce(or_, [_comparison(literal, field, is_null) for literal in conjunct.literals])
         for conjunct in _single(component, query)
         if _can(conjunct)
     ]
-    if type_column is not None:
-        tests.insert(0, field(type_column).isin(sorted(component.type_names)))
+    if types is not None:
+        tests.insert(0, field(types).isin(sorted(component.type_names)))
     return reduce(and_, tests) if tests else None
 
 
@@ -122,8 +124,3 @@ def _comparison(literal: Expression, field: Field, is_null: Field) -> Any:
     right = literal.arguments[1]
     assert isinstance(right, Constant)
     return getattr(operator, _SIGNS[literal.function.name])(column, right.value)
-
-
-def quoted(name: str) -> str:
-    """A column's name as Spark reads it, whatever is in it."""
-    return "`" + name.replace("`", "``") + "`"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
-from ouzel.runtimes.spark.pushdown import quoted
+from ouzel.runtimes.spark.columns import quoted
 from ouzel.runtimes.spark.sources import FORMATS
 from ouzel.runtimes.spark.topics import topic_of
 

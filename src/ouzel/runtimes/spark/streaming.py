@@ -6,14 +6,12 @@ The stages: rows are packed by bucket, the bucket's matcher takes them, its matc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from functools import reduce
 from hashlib import blake2b
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from pyspark import cloudpickle
 
 from ouzel.errors import OuzelError
@@ -21,11 +19,11 @@ from ouzel.language.durations import length_in_ticks
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark.batch import partition_columns
-from ouzel.runtimes.spark.columns import arrow_schema, kept_columns, result_schemas, type_column
+from ouzel.runtimes.spark.columns import arrow_schema, narrowed, quoted, result_schemas
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
 from ouzel.runtimes.spark.processor import LATE, MALFORMED, RUNS, STATE, TIME, TOLD, Buckets, StreamTask
-from ouzel.runtimes.spark.pushdown import quoted, wanted
+from ouzel.runtimes.spark.pushdown import wanted
 from ouzel.runtimes.spark.task import Task, by_name
 
 if TYPE_CHECKING:
@@ -50,7 +48,7 @@ def match_stream(
     stream = stream_task(task, options, watermark)
     packing = Packing(stream.task.schema, reading.time, stream.buckets)
     unpacking = Unpacking(stream.outputs, apart=len(stream.outputs) > 1)
-    packed = _assigned(events, task, stream).mapInArrow(packing.rows, PACKED_DDL)
+    packed = _assigned(events, stream).mapInArrow(packing.rows, PACKED_DDL)
     matched = packed.groupBy("bucket").transformWithStateInPandas(Buckets(stream), MATCHED_DDL, "Append", "None")
     if options.metrics:
         matched = _observed(matched, options.metrics)
@@ -64,7 +62,7 @@ def match_stream(
 def stream_task(task: Task, options: SparkOptions, watermark: int | timedelta | str) -> StreamTask:
     """What the workers are told: the program over the columns that it needs, and how its events are spread."""
     keys = bucket_columns(task)
-    task = replace(task, schema=pa.schema([task.schema.field(name) for name in kept_columns(task)]))
+    task = narrowed(task)
     matcher = task.matcher(on_late="keep")  # here already, for its errors
     results = by_name(matcher.push(task.schema.empty_table()), matcher.names)
     outputs = {name: result_schemas(table.schema)[1] for name, table in results.items()}
@@ -85,19 +83,19 @@ def bucket_columns(task: Task) -> list[str]:
     return first if all(set(other) == set(first) for other in others) else []
 
 
-def _assigned(events: DataFrame, task: Task, stream: StreamTask) -> DataFrame:
+def _assigned(events: DataFrame, stream: StreamTask) -> DataFrame:
     """The columns that are needed, and each event's bucket; of events that no query wants, the time alone."""
     from pyspark.sql import functions as f
 
-    columns = {name: events[quoted(name)] for name in stream.task.schema.names}
+    task = stream.task
+    columns = {name: events[quoted(name)] for name in task.schema.names}
     bucket = f.lit(0)
     if stream.keys:
         number = f.xxhash64(*(columns[key] for key in stream.keys))
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
     conditions: list[Column | None] = [None]
     if not task.is_composed:
-        own = (task.reading.time, type_column(task))
-        conditions = [wanted(plan.query, *own) for plan in task.compiled.plans]
+        conditions = [wanted(plan.query, task) for plan in task.compiled.plans]
     some = [condition for condition in conditions if condition is not None]
     if len(some) == len(conditions):
         # dropping the others would stop the clock where they are all that comes

@@ -109,9 +109,11 @@ class Task:
         if not parts:
             return
         rows = pa.Table.from_batches(parts)
-        numbers = rows.column(SLICE).to_numpy()
         events = rows.drop_columns([SLICE])
-        for number in np.unique(numbers).tolist():
+        # without a time an event is in no slice: an error, or it is left out
+        self._read(events.filter(rows.column(SLICE).is_null()))
+        numbers = rows.column(SLICE).fill_null(-1).to_numpy()
+        for number in np.unique(numbers[numbers >= 0]).tolist():
             table = self._read(events.filter(pa.array(numbers == number)))
             begin = first + number * length
             for _plan, matches, result in find_program(self.plans, table, self.limits):

@@ -10,7 +10,7 @@ from ouzel.optimizer.plan import Plan
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark.batch import spread_of
-from ouzel.runtimes.spark.columns import arrow_schema, kept_columns, type_column
+from ouzel.runtimes.spark.columns import arrow_schema, narrowed, type_column
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.pushdown import described, minds_all_events, wanted_by_arrow
 from ouzel.runtimes.spark.task import Task
@@ -24,10 +24,11 @@ def explain_dataframe(
 ) -> str:
     """Explain every query over a DataFrame, a batch or a stream."""
     task = Task(text, "", dict(params), reading, arrow_schema(events), engine, Limits())
-    spread = _stream_words(task, options) if events.isStreaming else None
+    narrow = narrowed(task)
+    spread = _stream_words(narrow, options) if events.isStreaming else None
 
     def sections(plan: Plan) -> Sections:
-        return [("spark", [*(spread or _batch_words(events, plan, task, options)), *_read_words(plan, task)])]
+        return [("spark", [*(spread or _batch_words(events, plan, narrow, options)), *_read_words(plan, narrow)])]
 
     return explain(task.compiled.plans, None, sections)
 
@@ -55,10 +56,10 @@ def _batch_words(events: DataFrame, plan: Plan, task: Task, options: SparkOption
 
 def _read_words(plan: Plan, task: Task) -> list[str]:
     """What crosses to Python."""
-    columns = f"columns: {', '.join(kept_columns(task))}"
+    columns = f"columns: {', '.join(task.schema.names)}"
     if task.is_composed or minds_all_events(plan.query):
         return [columns, "all events: those that no component wants matter too"]
-    if wanted_by_arrow(plan.query, task.reading.time, type_column(task)) is None:
+    if wanted_by_arrow(plan.query, task) is None:
         return [columns, "all events: some component may want any"]
     conditions = (["types"] if type_column(task) else []) + described(plan.query)
     return [columns, f"events that some component may want, by {', '.join(conditions)}"]

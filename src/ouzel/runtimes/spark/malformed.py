@@ -1,0 +1,67 @@
+"""Malformed events in a DataFrame: without a time, a type or a value to order by, or of a type unheard of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+from ouzel.errors import listed
+from ouzel.runtimes.ingest import Reading, type_column_of
+from ouzel.runtimes.quarantine import free_names
+from ouzel.runtimes.spark.columns import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+@dataclass(frozen=True)
+class Required:
+    """What an event must have: values in some columns, and a type that is declared if any are."""
+
+    values: dict[str, str]
+    """By column, what its value is to an event."""
+    types: tuple[str, list[str]] | None
+    """The column of types, and those declared."""
+
+    @classmethod
+    def by(cls, reading: Reading, columns: Sequence[str]) -> Required:
+        """What is required by how events are read."""
+        type_name = type_column_of(columns, reading)
+        values = {reading.time: "time", **({type_name: "type"} if type_name else {})}
+        values |= {name: "value to order by" for name in reading.order if name not in values}
+        declared = (type_name, sorted(reading.types)) if type_name and reading.types is not None else None
+        return cls(values, declared)
+
+    def broken(self, field: Callable[[str], Any], is_null: Callable[[Any], Any]) -> Any:
+        """A condition for malformed events, of Spark's or Arrow's columns."""
+        conditions = [is_null(field(name)) for name in self.values]
+        if self.types is not None:
+            column, declared = self.types
+            conditions.append(~field(column).isin(declared))
+        return reduce(or_, conditions)
+
+    def problem(self) -> Column:
+        """What is wrong with an event, in words; nothing if it is as it must be."""
+        from pyspark.sql import functions as f
+
+        texts = [
+            f.when(f.col(quoted(name)).isNull(), f.lit(f"column '{name}': the event has no {role}"))
+            for name, role in self.values.items()
+        ]
+        if self.types is not None:
+            name, declared = self.types
+            column = f.col(quoted(name))
+            said = f.lit(f"'; required one of {listed(declared)}")
+            text = f.concat(f.lit(f"column '{name}': unknown event type '"), column, said)
+            texts.append(f.when(~column.isin(declared), text))
+        return f.concat_ws("; ", *texts)
+
+
+def malformed_events(events: DataFrame, reading: Reading) -> DataFrame:
+    """The malformed events as they came, with what is wrong with them; computed when it is used."""
+    _row, problem = free_names(events.columns)
+    told = events.withColumn(problem, Required.by(reading, events.columns).problem())
+    return told.where(f"{quoted(problem)} != ''")
