@@ -18,7 +18,7 @@ from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed, quoted, result_schemas
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files, row_groups
-from ouzel.runtimes.spark.pushdown import wanted, wanted_by_arrow
+from ouzel.runtimes.spark.pushdown import types_wanted_by_arrow, wanted, wanted_by_arrow
 from ouzel.runtimes.spark.task import SLICE, Task
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> 
     events = events.select([events[quoted(name)] for name in task.schema.names])
     task = replace(task, output=output)
     if spread.files:
-        condition = wanted_by_arrow(plan.query, task)
-        reading = FileTask(task, row_groups(spread.files), tuple(spread.keys), spread.tasks, condition)
+        conditions = (wanted_by_arrow(plan.query, task), types_wanted_by_arrow(plan.query, task))
+        reading = FileTask(task, row_groups(spread.files), tuple(spread.keys), spread.tasks, *conditions)
         return match_files(events.sparkSession, reading, spark_schema)
     if spread.keys:
         apart = events.repartition(spread.tasks, *(events[quoted(name)] for name in spread.keys))

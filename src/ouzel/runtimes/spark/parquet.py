@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ouzel.runtimes.spark.blobs import packed, unpacked
+from ouzel.runtimes.spark.columns import type_column
 from ouzel.runtimes.spark.task import Task
 
 if TYPE_CHECKING:
@@ -74,26 +75,34 @@ def _same(written: pa.DataType, wanted: pa.DataType) -> bool:
 class FileTask:
     """Reads row groups, packs what some component wants by bucket; and matches packed events.
 
-    A row group is given by its file and its number in there.
+    A row group is given by its file and its number in there.  `condition` and `types_condition` are Arrow
+    expressions: which events are wanted, and which types.
     """
 
     task: Task
     groups: tuple[tuple[str, int], ...]
     keys: tuple[str, ...]
     buckets: int
-    condition: Any = None  # an Arrow expression
+    condition: Any = None
+    types_condition: Any = None
 
     def read(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The numbers of row groups in, packed events out: (bucket, blob)."""
         for batch in numbers:
             for number in batch.column(0).to_pylist():
-                path, group = self.groups[number]
-                file = pq.ParquetFile(path, memory_map=True)
-                table = file.read_row_group(group, columns=self.task.schema.names)
-                table = table.select(self.task.schema.names).cast(self.task.schema)
-                if self.condition is not None:
-                    table = table.filter(self.condition)
+                table = self._wanted(*self.groups[number])
                 yield from packed(table, self._numbers(table), self.buckets)
+
+    def _wanted(self, path: str, group: int) -> pa.Table:
+        """The events of a row group that some component wants."""
+        names = self.task.schema.names
+        types = type_column(self.task) if self.types_condition is not None else None
+        file = pq.ParquetFile(path, memory_map=True, read_dictionary=[types] if types else None)
+        table = file.read_row_group(group, columns=names).select(names)
+        if types:
+            table = table.filter(_of_types(table.column(types), types, self.types_condition))
+        table = table.cast(self.task.schema)
+        return table if self.condition is None else table.filter(self.condition)
 
     def _numbers(self, table: pa.Table) -> Any:
         """The bucket of every row: equal keys, equal buckets, in every process."""
@@ -114,10 +123,23 @@ def row_groups(files: list[str]) -> tuple[tuple[str, int], ...]:
 
 def match_files(session: SparkSession, reading: FileTask, output: Any) -> DataFrame:
     """The matches in files, as a DataFrame; the row groups are shared out evenly."""
-    parts = min(len(reading.groups), 4 * reading.buckets) or 1
+    parts = min(len(reading.groups), reading.buckets) or 1
     numbers = session.range(0, len(reading.groups), 1, parts)
     blobs = numbers.mapInArrow(reading.read, "bucket int, blob binary")
     return blobs.repartition(reading.buckets, "bucket").mapInArrow(reading.match, output)
+
+
+def _of_types(column: pa.ChunkedArray, name: str, condition: Any) -> pa.ChunkedArray:
+    """Whether each event is of a wanted type, or of none; each type is looked at once, not each event's."""
+    chunks, code = [], f"{name} code"
+    for chunk in column.chunks:
+        types = pa.table({name: chunk.dictionary, code: pa.array(range(len(chunk.dictionary)))})
+        is_wanted = np.zeros(len(types) + 1, bool)
+        is_wanted[types.filter(condition).column(code)] = True
+        is_wanted[-1] = True  # malformed, but not to be passed over
+        codes = chunk.indices.fill_null(len(types)) if chunk.null_count else chunk.indices
+        chunks.append(pa.array(is_wanted[codes.to_numpy()]))
+    return pa.chunked_array(chunks, pa.bool_())
 
 
 def _hashes(column: pa.ChunkedArray) -> Any:

@@ -50,6 +50,17 @@ def wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
     return _wanted(query, task, pc.field, lambda column: column.is_null())
 
 
+def types_wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
+    """The part of it that looks at types alone, as an Arrow expression; None if there is none."""
+    types = type_column(task)
+    if types is None or minds_all_events(query):
+        return None
+    names = {name for component in query.components for name in component.type_names}
+    condition = pc.field(types).isin(sorted(names))
+    declared = task.reading.types
+    return condition if declared is None else condition | ~pc.field(types).isin(sorted(declared))
+
+
 def _wanted(query: BoundQuery, task: Task, field: Field, is_null: Field) -> Any:
     if minds_all_events(query):
         return None
