@@ -21,7 +21,11 @@ def test_all_rows(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     several = ["identity", "Ouzel", "Ouzel, workers read", "Spark SQL"]
     expected = [(share, series) for share in ("all relevant", "15% relevant") for series in several]
     expected += [("100 keys", "Ouzel"), ("100,000 keys", "Ouzel")]
-    expected += [(one, series) for series in ("identity", "Ouzel") for one in ("stream", "empty batches")]
+    expected += [
+        (one, series)
+        for series in ("identity", "identity, 3 columns", "Ouzel")
+        for one in ("stream", "empty batches")
+    ]
     expected += [(f"batch {number}", "Ouzel") for number in (2, 4, 8)]
     assert list(rows) == expected
     assert rows["all relevant", "Ouzel"]["matches"] > 0

@@ -16,6 +16,7 @@ from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark import processor
 from ouzel.runtimes.spark.packing import BUCKET, PACKED, Packing, Unpacking, latest_tick
 from ouzel.runtimes.spark.processor import Buckets
+from ouzel.runtimes.spark.spreading import bucket_keys
 from ouzel.runtimes.spark.streaming import stream_task
 from ouzel.runtimes.spark.task import Task
 from spark_events import QUERIES, Events, expected, rows_of, stream
@@ -86,10 +87,11 @@ class Bench:
 
     def attempt(self, packed: pa.Table, bucket: int) -> list[dict[str, Any]]:
         """One task of Spark's: the state it finds is the one that was committed last."""
-        rows = packed.filter(pa.array([number == bucket for number in packed.column("bucket").to_pylist()]))
+        key = bucket_keys(self.stream.buckets)[bucket]
+        rows = packed.filter(pa.array([number == key for number in packed.column("bucket").to_pylist()]))
         worker = Buckets(self.stream)
         worker.init(self.handles[bucket])  # type: ignore[arg-type]
-        frames = list(worker.handleInputRows((bucket,), iter([rows.to_pandas()]), None))
+        frames = list(worker.handleInputRows((key,), iter([rows.to_pandas()]), None))
         return [row for frame in frames for row in frame.to_dict("records")]
 
     def push(self, *tasks: Events) -> None:

@@ -50,21 +50,27 @@ def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> 
     plans = task.compiled.plans
     spark_schema, output = result_schemas(run_program(plans, task.none, task.limits)[plan.query.name].schema)
     spread = spread_of(events, plan, task, options)
-    if not task.is_composed:
-        condition = wanted(plan.query, task)
-        events = events if condition is None else events.where(condition)
-    events = events.select([events[quoted(name)] for name in task.schema.names])
     task = replace(task, output=output)
     if spread.files:
         conditions = (wanted_by_arrow(plan.query, task), types_wanted_by_arrow(plan.query, task))
         reading = FileTask(task, row_groups(spread.files), tuple(spread.keys), spread.tasks, *conditions)
         return match_files(events.sparkSession, reading, spark_schema)
+    events = _chosen(events, plan, task)
     if spread.keys:
+        # rows, not blobs: to pack what Spark has read costs more than its shuffle does
         apart = events.repartition(spread.tasks, *(events[quoted(name)] for name in spread.keys))
         return apart.mapInArrow(task.whole, spark_schema)
     if spread.one:
         return events.coalesce(1).mapInArrow(task.whole, spark_schema)
     return _by_time(events, plan.query, task, spread.tasks, spark_schema)
+
+
+def _chosen(events: DataFrame, plan: Plan, task: Task) -> DataFrame:
+    """The events that some component wants, with the columns that are needed."""
+    condition = None if task.is_composed else wanted(plan.query, task)
+    if condition is not None:
+        events = events.where(condition)
+    return events.select([events[quoted(name)] for name in task.schema.names])
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ def packed(table: pa.Table, numbers: Any, buckets: int) -> Iterator[pa.RecordBat
     """The rows of each bucket as one blob; `numbers` are the rows' buckets."""
     if not table.num_rows:
         return
+    # NumPy sorts numbers of 16 bits by their digits, in a fifth of the time
+    numbers = numbers.astype(np.uint16 if buckets < 2**16 else np.int64)
     order = np.argsort(numbers, kind="stable")
     edges = np.searchsorted(numbers[order], np.arange(buckets + 1)).tolist()
     ordered = table.take(pa.array(order)).combine_chunks()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from ouzel.errors import StateError
 from ouzel.runtimes.ordering import BEGINNING
+from ouzel.runtimes.spark.spreading import bucket_keys
 from ouzel.runtimes.spark.watching import time_text
 from ouzel.state import read_snapshot
 
@@ -42,7 +44,7 @@ def read_checkpoint(path: str | Path, session: SparkSession) -> Checkpoint:
     from pyspark.errors import PySparkException
 
     try:
-        heads = _state(session, path, "head").selectExpr("key.bucket", "value.*").sort("bucket").collect()
+        heads = _state(session, path, "head").selectExpr("key.bucket", "value.*").collect()
         if not heads:
             raise StateError(f"'{path}': required the checkpoint of a stream with state; it has none yet")
         first = _state(session, path, "snapshot").where(f"key.bucket = {heads[0].bucket}")
@@ -52,7 +54,8 @@ def read_checkpoint(path: str | Path, session: SparkSession) -> Checkpoint:
         raise StateError(f"'{path}': required the checkpoint of a stream that Ouzel matched; {reason}") from error
     header, values = read_snapshot(bytes(row.data))
     time = values["schema"].schema.field(header["reading"]["time"]).type
-    rows = [_bucket(head, time) for head in heads]
+    places = {key: place for place, key in enumerate(bucket_keys(len(heads)))}
+    rows = sorted((_bucket(places[head.bucket], head, time) for head in heads), key=itemgetter("bucket"))
     return Checkpoint(header["text"], heads[0].layout, pa.Table.from_pylist(rows, COLUMNS))
 
 
@@ -60,9 +63,9 @@ def _state(session: SparkSession, path: str | Path, name: str) -> DataFrame:
     return session.read.format("statestore").option("stateVarName", name).load(str(path))
 
 
-def _bucket(head: Any, time: pa.DataType) -> dict[str, Any]:
+def _bucket(place: int, head: Any, time: pa.DataType) -> dict[str, Any]:
     return {
-        "bucket": head.bucket,
+        "bucket": place,
         "state_bytes": head.snapshot + head.size,
         "snapshot_bytes": head.snapshot,
         "batches_since": head.deltas,

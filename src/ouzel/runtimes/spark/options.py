@@ -13,8 +13,7 @@ class SparkOptions:
 
     - `tasks`: into how many tasks the events are shuffled; 0 for Spark's own number.
     - `memory`: how many bytes of events a task holds before it sorts them on disk.
-    - `reads_files`: whether workers read plain Parquet files themselves, where that is safe, which is faster if
-      most events are relevant; Spark's own scan drops irrelevant ones sooner.
+    - `reads_files`: whether workers read plain Parquet files themselves, where that is safe, which is faster.
 
     Of streams only:
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ouzel.runtimes.ordering import BEGINNING
 from ouzel.runtimes.spark.blobs import packed
+from ouzel.runtimes.spark.spreading import bucket_keys
 
 # The column that says for which bucket a row is: none if no query wants the event, which then only tells the time.
 BUCKET = "__bucket"
@@ -57,7 +58,7 @@ class Packing:
         for batch in packed(chosen.select(self.schema.names).cast(self.schema), numbers, self.buckets):
             blobs[batch.column("bucket")[0].as_py()] = batch.column("blob")[0].as_py()
         every = np.ones(self.buckets, np.int64)
-        columns = [np.arange(self.buckets), task * every, part * every, latest * every, blobs]
+        columns = [bucket_keys(self.buckets), task * every, part * every, latest * every, blobs]
         return pa.RecordBatch.from_arrays(
             [pa.array(column, field.type) for column, field in zip(columns, PACKED, strict=True)], schema=PACKED
         )

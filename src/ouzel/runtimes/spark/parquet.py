@@ -122,11 +122,11 @@ def row_groups(files: list[str]) -> tuple[tuple[str, int], ...]:
 
 
 def match_files(session: SparkSession, reading: FileTask, output: Any) -> DataFrame:
-    """The matches in files, as a DataFrame; the row groups are shared out evenly."""
+    """The matches in files, as a DataFrame; the row groups are shared out evenly, and so are the buckets."""
     parts = min(len(reading.groups), reading.buckets) or 1
     numbers = session.range(0, len(reading.groups), 1, parts)
     blobs = numbers.mapInArrow(reading.read, "bucket int, blob binary")
-    return blobs.repartition(reading.buckets, "bucket").mapInArrow(reading.match, output)
+    return blobs.repartitionById(reading.buckets, "bucket").mapInArrow(reading.match, output)
 
 
 def _of_types(column: pa.ChunkedArray, name: str, condition: Any) -> pa.ChunkedArray:

@@ -23,6 +23,8 @@ LOG_FILE = Path(__file__).with_name("log4j2.properties")
 LOG_OPTION = f'"-Dlog4j2.configurationFile={LOG_FILE.as_uri()}"'
 """Tells Java to log what went wrong, and nothing else; in quotes, as Spark takes options."""
 
+CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
+FILE_MANAGER = "FileSystemBasedCheckpointFileManager"
 STATE_SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -79,7 +81,10 @@ def session_settings(master: str) -> dict[str, str]:
             "spark.driver.host": LOOPBACK,
             "spark.driver.bindAddress": LOOPBACK,
             # Spark's default of 200 is meant for clusters; here, every task beyond the cores is only overhead.
-            "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+            "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
+            # Without Hadoop's native library, Spark's default starts a process for every link that it looks at in
+            # a checkpoint on a local disk: dozens in a micro-batch, and most of what that takes.
+            "spark.sql.streaming.checkpointFileManagerClass": f"{CHECKPOINTING}.{FILE_MANAGER}",
         }
     return settings
 

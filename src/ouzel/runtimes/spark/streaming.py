@@ -46,9 +46,8 @@ def match_stream(
     options = options or SparkOptions()
     task = Task(text, "", dict(params), reading, arrow_schema(events), engine, limits)
     stream = stream_task(task, options, watermark)
-    packing = Packing(stream.task.schema, reading.time, stream.buckets)
     unpacking = Unpacking(stream.outputs, apart=len(stream.outputs) > 1)
-    packed = _assigned(events, stream).mapInArrow(packing.rows, PACKED_DDL)
+    packed = _packed(events, stream)
     matched = packed.groupBy("bucket").transformWithStateInPandas(Buckets(stream), MATCHED_DDL, "Append", "None")
     if options.metrics:
         matched = _observed(matched, options.metrics)
@@ -83,8 +82,8 @@ def bucket_columns(task: Task) -> list[str]:
     return first if all(set(other) == set(first) for other in others) else []
 
 
-def _assigned(events: DataFrame, stream: StreamTask) -> DataFrame:
-    """The columns that are needed, and each event's bucket; of events that no query wants, the time alone."""
+def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
+    """The columns that are needed, packed by bucket; of events that no query wants, the time alone."""
     from pyspark.sql import functions as f
 
     task = stream.task
@@ -93,11 +92,9 @@ def _assigned(events: DataFrame, stream: StreamTask) -> DataFrame:
     if stream.keys:
         number = f.xxhash64(*(columns[key] for key in stream.keys))
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
-    conditions: list[Column | None] = [None]
-    if not task.is_composed:
-        conditions = [wanted(plan.query, task) for plan in task.compiled.plans]
-    some = [condition for condition in conditions if condition is not None]
-    if len(some) == len(conditions):
+    each = [None if task.is_composed else wanted(plan.query, task) for plan in task.compiled.plans]
+    some = [condition for condition in each if condition is not None]
+    if len(some) == len(each):
         # dropping the others would stop the clock where they are all that comes
         condition = reduce(or_, some)
         bucket = f.when(condition, bucket)
@@ -105,7 +102,9 @@ def _assigned(events: DataFrame, stream: StreamTask) -> DataFrame:
             name: column if name == task.reading.time else f.when(condition, column)
             for name, column in columns.items()
         }
-    return events.select([column.alias(name) for name, column in columns.items()] + [bucket.alias(BUCKET)])
+    chosen = events.select([column.alias(name) for name, column in columns.items()] + [bucket.alias(BUCKET)])
+    packing = Packing(task.schema, task.reading.time, stream.buckets)
+    return chosen.mapInArrow(packing.rows, PACKED_DDL)
 
 
 def _observed(matched: DataFrame, name: str) -> DataFrame:
