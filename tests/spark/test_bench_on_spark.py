@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def test_all_rows(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_stream, "FULL", 3)
     monkeypatch.setattr(spark_stream, "EMPTY", 2)
+    monkeypatch.setattr(spark_stream, "WARM_UP", 1)
     monkeypatch.setattr(spark_stream, "SOAK", 8)
     rows = {(row.varied, row.series): row.figures for row in EXPERIMENTS["spark"].run(40_000, 1)}
     several = ["identity", "Ouzel", "Ouzel, workers read", "Spark SQL"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Matched = Callable[["DataFrame"], "DataFrame"]
-FULL, EMPTY, WARM_UP = 20, 5, 2
+FULL, EMPTY, WARM_UP = 20, 15, 5
 SOAK = 200
 # how many windows pass in a soak
 WINDOWS = 20
@@ -40,7 +40,7 @@ def streams(events: int, times: int) -> Iterator[Row]:  # noqa: ARG001 - a strea
     stream = sase_stream(events, DOMAIN, types=RELEVANT["all relevant"]).drop_columns(["attr5"])
     runs = {series: _batches(session, stream, FULL, EMPTY, matched) for series, matched in contenders.items()}
     for series, batches in runs.items():
-        full, empty = batches[WARM_UP:FULL], batches[FULL:]
+        full, empty = batches[WARM_UP:FULL], batches[FULL + WARM_UP :]
         seconds = sum(_seconds(one) for one in full)
         floor = sum(_seconds(one) for one in runs[IDENTITY][WARM_UP:FULL])
         rows = sum(one["numInputRows"] for one in full)
