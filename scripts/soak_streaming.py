@@ -47,16 +47,16 @@ def soak(directory: Path, kills: int, chance: random.Random) -> None:
     stream = Stream(directory)
     try:
         for number in range(kills):
-            stream = stream if stream.is_running else Stream(directory)
+            stream = stream.again()
             target = batches_done(directory) + chance.randint(1, 2)
             while batches_done(directory) < target and stream.is_running:
                 time.sleep(0.05)
             time.sleep(chance.uniform(0, 2))  # somewhere in the next micro-batch
             killed = stream.kill_worker(chance) if number % 2 else stream.kill()
             print(f"kill {number + 1}: {killed}, after {batches_done(directory)} micro-batches", flush=True)
-        stream = stream if stream.is_running else Stream(directory)
-        if stream.process.wait():
-            raise SystemExit("the stream failed; the end of its log:\n" + (directory / "log").read_text()[-3000:])
+        stream = stream.again()
+        stream.process.wait()
+        stream.check()
     finally:
         stream.kill()
     compare(events, json.loads((directory / "found.json").read_text(encoding="utf-8")))
@@ -67,6 +67,7 @@ class Stream:
 
     def __init__(self, directory: Path) -> None:
         """Start it."""
+        self.directory = directory
         with (directory / "log").open("ab") as log:
             command = [sys.executable, __file__, "--stream", str(directory)]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)  # noqa: S603
@@ -75,6 +76,17 @@ class Stream:
     def is_running(self) -> bool:
         """Whether it has neither ended nor failed."""
         return self.process.poll() is None
+
+    def again(self) -> Stream:
+        """The stream, started again if it was killed."""
+        self.check()
+        return self if self.is_running else Stream(self.directory)
+
+    def check(self) -> None:
+        """Nothing but being killed may end it early."""
+        if self.process.poll() not in (None, 0, -signal.SIGKILL):
+            log = (self.directory / "log").read_text(encoding="utf-8")
+            raise SystemExit("the stream failed; the end of its log:\n" + log[-3000:])
 
     def kill(self) -> str:
         """Kill the driver, in Python and in Java, without warning."""

@@ -48,6 +48,19 @@ def test_stopped_and_begun_again_after_every_micro_batch(feed: Feed) -> None:
     assert rows(feed.found()) == expected(events, QUERIES["refuted at the end"])
 
 
+def test_killed_between_the_sink_and_the_log_of_what_is_done(feed: Feed) -> None:
+    """The sink has the micro-batch, Spark does not know that: it goes on without computing it again."""
+    events = stream(11, 200, 300)
+    parts = in_batches(events, 60, 70)
+    feed.add(*parts[:2])
+    feed.run(QUERIES["refuted at the end"])
+    for path in feed.checkpoint.glob("commits/*1*"):  # of the second micro-batch, checksums and all
+        path.unlink()
+    feed.add(*parts[2:], [END])
+    feed.run(QUERIES["refuted at the end"])
+    assert rows(feed.found()) == expected(events, QUERIES["refuted at the end"])
+
+
 def test_late_events_come_out(feed: Feed) -> None:
     query = f"PATTERN SEQ(A a, B b) WHERE [k] WITHIN 50 {PAIR}"
     first = {"eid": "a", "ts": 100, "type": "A", "k": 1, "x": None, "y": None}
