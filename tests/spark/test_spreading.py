@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
+import ouzel as oz
 from ouzel.runtimes.spark.spreading import EVEN_FOR, bucket_keys, spark_hash
 
 
@@ -31,7 +32,12 @@ def test_spark_shuffles_as_foreseen(spark: SparkSession) -> None:
 
 
 def test_no_two_buckets_have_one_name() -> None:
-    assert len(set(bucket_keys(2 * EVEN_FOR))) == 2 * EVEN_FOR
+    assert len(set(bucket_keys(EVEN_FOR))) == EVEN_FOR
+
+
+def test_more_buckets_than_there_are_names_for_are_refused() -> None:
+    with pytest.raises(oz.OuzelError, match="buckets: required 9600 at the most; got 9601"):
+        oz.SparkOptions(buckets=EVEN_FOR + 1)
 
 
 def test_more_buckets_keep_the_names_of_the_first() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.errors import OuzelError
+from ouzel.runtimes.spark.spreading import EVEN_FOR
 
 
 @dataclass(frozen=True)
@@ -39,3 +40,5 @@ class SparkOptions:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise OuzelError(f"{name}: required a whole number of at least {least}; got {value!r}")
+        if self.buckets > EVEN_FOR:
+            raise OuzelError(f"buckets: required {EVEN_FOR} at the most; got {self.buckets}")

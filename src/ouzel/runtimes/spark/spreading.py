@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-# Every number of tasks that divides it gets equal shares.
+# Every number of tasks that divides it gets equal shares; there are no more buckets than that.
 EVEN_FOR = 2**7 * 3 * 5**2
 _CANDIDATES = 2**18
 
@@ -25,8 +25,7 @@ def bucket_keys(buckets: int) -> tuple[int, ...]:
     remainders = spark_hash(np.arange(_CANDIDATES, dtype=np.uint32)) % EVEN_FOR
     order = np.argsort(remainders, kind="stable")
     begins = np.searchsorted(remainders[order], np.arange(EVEN_FOR))
-    places = np.arange(buckets)
-    return tuple(order[begins[places % EVEN_FOR] + places // EVEN_FOR].tolist())
+    return tuple(order[begins[:buckets]].tolist())
 
 
 def spark_hash(values: Any) -> Any:
