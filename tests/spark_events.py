@@ -39,9 +39,9 @@ def rows_of(table: Events) -> list[str]:
     return sorted(map(json.dumps, table))
 
 
-def expected(events: Events, query: str) -> list[str]:
+def expected(events: Events, query: str, order: list[str] | None = None) -> list[str]:
     types = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
-    return rows_of(oz.match(events, query, engine="reference", types=types))
+    return rows_of(oz.match(events, query, engine="reference", types=types, order=order))
 
 
 PAIR = "RETURN a.eid AS a, b.eid AS b"

@@ -214,7 +214,7 @@ def _on_spark(
 ) -> None:
     """Run the query on Spark."""
     began, report = perf_counter(), oz.Report()
-    aside = quarantine and file_paths(quarantine, None, [""], "--quarantine")
+    aside = file_paths(quarantine, None, [""], "--quarantine") if quarantine else None
     with progress_bar("starting Spark") as bar, own_errors():
         spark = SparkRun(master)
         bar.say("matching on Spark")
@@ -225,9 +225,7 @@ def _on_spark(
             else:
                 most = SHOWN_ROWS if limit is None and chosen == "table" else limit
                 tables = spark.shown(results, most)
-            if aside:
-                spark.write({"": report.quarantined}, *aside)
-            malformed = report.quarantined.count() if report.quarantined is not None else 0
+            malformed = 0 if report.quarantined is None else spark.set_aside(report.quarantined, aside)
     if not target:
         show(tables, chosen, limit)
     where = f" to {', '.join(map(str, target[0].values()))}" if target else ""

@@ -118,6 +118,16 @@ class SparkRun:
                 writer = writer.option("header", True)
             writer.format(file_format).save(str(path))
 
+    def set_aside(self, events: DataFrame, target: tuple[dict[str, Path], Format] | None) -> int:
+        """Write malformed events, if there is a place for them; how many there are."""
+        if target is None:
+            return events.count()
+        once = events.persist()  # else they would be looked for twice
+        self.write({"": once}, *target)
+        count = once.count()
+        once.unpersist()
+        return count
+
     def shown(self, results: dict[str, DataFrame], limit: int | None) -> dict[str, pa.Table]:
         """What is to be shown of each result."""
         return {name: (one if limit is None else one.limit(limit + 1)).toArrow() for name, one in results.items()}
