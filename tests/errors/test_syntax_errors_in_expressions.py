@@ -94,7 +94,7 @@ PREDICATES = {
           line 1, column 25
             PATTERN A a WHERE a.x ! = 3
                                     ^
-          required: LIKE, IN or BETWEEN
+          required: LIKE, RLIKE, IN or BETWEEN
           hint: inequality is written !=
     """,
     "a parenthesis not closed": """

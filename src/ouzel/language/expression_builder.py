@@ -18,7 +18,7 @@ from ouzel.language import tree
 from ouzel.language.durations import CANONICAL
 
 _COMPARISONS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
-_OPERATORS = frozenset(("and", "or", "not", "like", "in", "between", "case", "negate"))
+_OPERATORS = frozenset(("and", "or", "not", "like", "rlike", "in", "between", "case", "negate"))
 _INDICES = {
     "": tree.Index.ALL,
     "1": tree.Index.FIRST,
@@ -87,6 +87,9 @@ class ExpressionBuilder(Transformer[Token, Any]):
 
     def like(self, meta: Meta, parts: list[Any]) -> tree.Expression:
         return _maybe_not("like", parts, span_of(meta))
+
+    def rlike(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        return _maybe_not("rlike", parts, span_of(meta))
 
     def in_list(self, meta: Meta, parts: list[Any]) -> tree.Expression:
         return _maybe_not("in", parts, span_of(meta))

@@ -16,7 +16,21 @@ from ouzel.errors import QueryError, Span, did_you_mean
 _STRATEGIES = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
 _CLAUSES = ("PATTERN", "WHERE", "WITHIN", "RETURN", "OUTPUT")
 # Keywords in the order in which a message names them.
-_KEYWORDS: tuple[str, ...] = ("NOT", "LIKE", "IN", "BETWEEN", "IS", "AND", "OR", "WHEN", "THEN", "ELSE", "END")
+_KEYWORDS: tuple[str, ...] = (
+    "NOT",
+    "LIKE",
+    "RLIKE",
+    "ESCAPE",
+    "IN",
+    "BETWEEN",
+    "IS",
+    "AND",
+    "OR",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "END",
+)
 _KEYWORDS += ("NULL", "ALL", "NON_OVERLAP", "AGGREGATE", "AS", "INTO", "EVENTS", "INCLUSIVE", "QUERY")
 _KEYWORDS += ("PATTERN", "EVENT", "WHERE", "WITHIN", "RETURN", "OUTPUT")
 
@@ -29,7 +43,20 @@ _WORDS |= {"INDEX": "an index such as 1, i, i-1", "COMPARISON": "a comparison", 
 _CONSTANTS = {"INT", "NUMBER", "PERCENT", "DURATION", "STRING", "TRUE", "FALSE", "NULL"}
 _CONSTANTS |= {"PARAMETER", "PARAMETER_PERCENT"}
 _OPERANDS = _CONSTANTS | {"CASE", "NAME", "LPAR", "MINUS", "PLUS", "LSQB", "NOT"}
-_OPERATORS = {"PLUS", "MINUS", "TIMES", "DIVIDE", "MODULO", "COMPARISON", "LIKE", "IN", "BETWEEN", "IS"}
+_OPERATORS = {
+    "PLUS",
+    "MINUS",
+    "TIMES",
+    "DIVIDE",
+    "MODULO",
+    "COMPARISON",
+    "LIKE",
+    "RLIKE",
+    "ESCAPE",
+    "IN",
+    "BETWEEN",
+    "IS",
+}
 _OPERATORS |= {"AND", "OR", "NOT", "LPAR", "DOT", "LSQB"}
 _CLOSURES = {"PLUS", "TIMES", "QMARK", "LBRACE", "CIRCUMFLEX", "SUPERSCRIPT"}
 _AMOUNTS = {"NUMBER", "INT", "PARAMETER"}

@@ -10,11 +10,13 @@ from ouzel.logical.bind_reference import ReferenceBinder
 from ouzel.logical.coercion import unify
 from ouzel.logical.expressions import (
     Apply,
+    Constant,
     Events,
     Expression,
 )
 from ouzel.logical.functions import AGGREGATES, BUILT_IN, COUNT_MATCHES, known_functions, lookup
 from ouzel.logical.parameters import constant, parameter_list, parameter_value
+from ouzel.logical.text_patterns import BadPatternError, check_escape, check_expression, like_parts
 from ouzel.logical.type_rules import TypeClash, WrongCount
 from ouzel.logical.values import BOOLEAN, Kind
 
@@ -23,6 +25,7 @@ _WORDS = {
     "negate": "-",
     "is null": "IS NULL",
     "like": "LIKE",
+    "rlike": "RLIKE",
     "in": "IN",
     "case": "CASE",
     "between": "BETWEEN",
@@ -92,7 +95,30 @@ class ExpressionBinder(ReferenceBinder):
             word = word.upper() if word in ("and", "or", "not") else word
             what = "wrong number of arguments of" if isinstance(clash, WrongCount) else "type clash in"
             self.fail(f"{what} '{word}'", written.span, required=f"{word} takes {clash}")
+        if written.function in ("like", "rlike"):
+            self._check_pattern(written.function, arguments)
         return Apply(function, tuple(arguments), result, written.span)
+
+    def _check_pattern(self, function: str, arguments: list[Expression]) -> None:
+        """A pattern that is known must have a meaning."""
+        pattern, *escapes = arguments[1:]
+        at = pattern
+        if function == "rlike" and not isinstance(pattern, Constant):
+            self.fail(
+                "a pattern of RLIKE that differs from event to event",
+                pattern.span,
+                required="a text or a parameter: RLIKE '^x'",
+                hint="LIKE takes patterns from attributes",
+            )
+        try:
+            for at in escapes:
+                if isinstance(at, Constant) and at.value is not None:
+                    check_escape(at.value)
+            at, known = pattern, [one.value for one in arguments[1:] if isinstance(one, Constant)]
+            if len(known) == len(arguments) - 1 and None not in known:
+                (check_expression if function == "rlike" else like_parts)(*known)
+        except BadPatternError as wrong:
+            self.fail(str(wrong), at.span, required=wrong.required, hint=wrong.hint)
 
     def _argument(self, written: tree.Expression, *, spread: bool) -> list[Expression]:
         """Bind an argument; a list parameter (IN $xs) is spread out."""

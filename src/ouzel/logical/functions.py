@@ -11,10 +11,10 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.logical.text_patterns import is_like, search, search_columns
 from ouzel.logical.type_rules import (
     NUMBERS,
     arithmetic,
@@ -39,13 +39,15 @@ _LEAST_INT, _MOST_INT = -(2**63), 2**63 - 1
 class Function:
     """A function: its name, its type rule, and its value for given arguments.
 
-    `strict` functions are null when any argument is; the others see the nulls.
+    `strict` functions are null when any argument is; the others see the nulls.  `columns` computes it for whole
+    columns at once, where that is faster than value by value.
     """
 
     name: str
     result: Callable[[Sequence[ValueType]], ValueType] = field(compare=False)
     compute: Callable[..., Any] = field(compare=False)
     strict: bool = True
+    columns: Callable[..., list[Any]] | None = field(default=None, compare=False)
 
     def __call__(self, *arguments: Any) -> Any:
         """The function's value."""
@@ -138,17 +140,6 @@ def _case(*values: Any) -> Any:
     return values[-1]
 
 
-@lru_cache(maxsize=1024)
-def like_pattern(pattern: str) -> re.Pattern[str]:
-    """SQL's LIKE as a regular expression: % is any text, _ any one character."""
-    parts = (".*" if sign == "%" else "." if sign == "_" else re.escape(sign) for sign in pattern)
-    return re.compile("".join(parts), re.DOTALL)
-
-
-def _like(text: str, pattern: str) -> bool:
-    return like_pattern(pattern).fullmatch(text) is not None
-
-
 def _substring(text: str, start: int, length: int | None = None) -> str:
     """SQL's substring: positions count from 1, and those before the text count too."""
     first = start - 1
@@ -194,7 +185,8 @@ BUILT_IN: dict[str, Function] = {
         Function("/", quotient, _defined(lambda left, right: float(left) / float(right))),
         Function("%", arithmetic, _defined(_promoted(_remainder))),
         Function("negate", same_number, _bounded(operator.neg)),
-        Function("like", fixed(BOOLEAN, 2, Kind.STRING), _like),
+        Function("like", fixed(BOOLEAN, (2, 3), Kind.STRING), is_like),
+        Function("rlike", fixed(BOOLEAN, 2, Kind.STRING), search, columns=search_columns),
         Function("in", membership, _in, strict=False),
         Function("is null", fixed(BOOLEAN, 1), lambda value: value is None, strict=False),
         Function("case", case_type, _case, strict=False),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.expressions import (
@@ -24,7 +24,7 @@ from ouzel.logical.functions import TO_FLOAT
 from ouzel.logical.values import Kind, ValueType
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.operands import TIME, Derived, Operands, only_text
-from ouzel.physical.reference.evaluate import evaluate
+from ouzel.physical.reference.evaluate import evaluate, evaluate_column
 
 _COMPARISONS = {"=": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _INTEGER = {"+": "add", "-": "subtract", "*": "multiply", "%": "remainder"}
@@ -170,8 +170,8 @@ class Emitter:
         if attribute is None or attribute.missing_in:
             raise UnsuitableError("it relates texts other than by = and !=")
 
-        def compute(text: str | None) -> object:
-            return evaluate(_substituted(expression, text), {}, None)  # type: ignore[arg-type]
+        def compute(texts: Sequence[str | None]) -> list[Any]:
+            return evaluate_column(expression, texts)
 
         derived = Derived(attribute.column, expression.type, compute, expression)
         return rows.cell(attribute, derived, expression.type, self)
@@ -316,13 +316,3 @@ def _is_plain_text(expression: Expression) -> bool:
     return isinstance(expression, Attribute) or (
         isinstance(expression, Constant) and (expression.value is None or isinstance(expression.value, str))
     )
-
-
-def _substituted(expression: Expression, text: str | None) -> Expression:
-    """The expression with its only attribute replaced by a text."""
-    if isinstance(expression, Attribute):
-        return Constant(text, expression.type, expression.span)
-    if isinstance(expression, Apply):
-        arguments = tuple(_substituted(argument, text) for argument in expression.arguments)
-        return Apply(expression.function, arguments, expression.type, expression.span)
-    return expression

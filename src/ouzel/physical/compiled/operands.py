@@ -6,7 +6,7 @@ a constant) is computed once per distinct value and becomes a column of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,11 +25,11 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Derived:
-    """A column computed from one string column: `compute` gives the value for a text or None."""
+    """A column computed from one string column: `compute` gives the values for texts, None among them."""
 
     column: str
     type: ValueType
-    compute: Callable[[str | None], Any] = field(compare=False)
+    compute: Callable[[Sequence[str | None]], list[Any]] = field(compare=False)
     key: Any = None
 
 
@@ -123,7 +123,7 @@ def _column(column: pa.ChunkedArray, value_type: ValueType, texts: dict[str, int
 
 def _derived(column: pa.ChunkedArray, derived: Derived, texts: dict[str, int]) -> list[Array]:
     codes, found = _texts(column)
-    values = [derived.compute(text) for text in (*found, None)]
+    values = derived.compute((*found, None))
     nulls = np.array([value is None for value in values], np.bool_)
     if derived.type.kind is Kind.STRING:
         values = [0 if value is None else texts.setdefault(value, len(texts)) for value in values]

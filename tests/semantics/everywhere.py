@@ -1,0 +1,47 @@
+"""What a query returns, the same wherever it runs: on every engine, compiled or not, and in a matcher."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+
+import ouzel as oz
+from ouzel.physical.compiled import kernel
+
+Row = dict[str, Any]
+ENGINES = ("scan", "automaton", "auto")
+
+
+def everywhere(query: str, events: pa.Table, *, runs_on: str | None = None, **options: Any) -> list[Row]:
+    """The rows that the reference returns, once all other ways agree; `runs_on` is an engine that must take part.
+
+    Events come in order of time, for they are pushed to a matcher one by one as well, with a snapshot in between.
+    """
+    expected = oz.match(events, query, engine="reference", **options)
+    for engine in ENGINES:
+        try:
+            found = oz.match(events, query, engine=engine, **options)
+        except oz.OuzelError as error:
+            if engine == runs_on or "cannot run this query" not in str(error):
+                raise
+            continue
+        assert found.equals(expected), engine
+        with patch.object(kernel, "COMPILE_FROM", 0 if engine == runs_on else kernel.COMPILE_FROM):
+            assert oz.match(events, query, engine=engine, **options).equals(expected), f"{engine}, compiled"
+    rows: list[Row] = expected.to_pylist()
+    assert sorted(map(repr, pushed(query, events, **options))) == sorted(map(repr, rows)), "matcher"
+    return rows
+
+
+def pushed(query: str, events: pa.Table, **options: Any) -> list[Row]:
+    """The rows that a matcher returns, events pushed one by one, with a snapshot before the last."""
+    matcher = oz.matcher(query, events.schema, **options)
+    found: list[Row] = []
+    for row in range(events.num_rows):
+        if row == events.num_rows - 1:
+            matcher = oz.restore(matcher.snapshot())
+        found += matcher.push(events.slice(row, 1)).to_pylist()
+    found += matcher.finish().to_pylist()
+    return found
