@@ -25,6 +25,8 @@ class EventTable:
     """Events by row: their columns, types and intervals.
 
     `starts` and `ends` are moments, integers that order events: the times, or ranks by time and tie-breakers.
+    Arrays that are equal may be one and the same, which saves work and means nothing else, but for `starts` and
+    `ends`: they are one exactly if no event lasts.
     """
 
     table: pa.Table
@@ -34,6 +36,13 @@ class EventTable:
     ends: Integers
     start_times: Integers
     end_times: Integers
+
+    @classmethod
+    def of_moments(
+        cls, table: pa.Table, schema: Schema, types: EventTypes, moments: Integers, times: Integers
+    ) -> EventTable:
+        """Events that do not last; without tie-breakers their moments are their times."""
+        return cls(table, schema, types, moments, moments, times, times)
 
     def __len__(self) -> int:
         """The number of events."""
@@ -96,11 +105,12 @@ class EventTable:
     def followed_by(self, others: EventTable) -> EventTable:
         """These events and then others of the same columns."""
         ends = np.concatenate([self.ends, others.ends])
-        times = ends if self.end_times is self.ends else np.concatenate([self.end_times, others.end_times])
+        timed = self.end_times is self.ends and others.end_times is others.ends
+        times = ends if timed else np.concatenate([self.end_times, others.end_times])
         table = pa.concat_tables([self.table, others.table])
         types = self.types.followed_by(others.types)
         if not self.has_intervals and not others.has_intervals:
-            return EventTable(table, self.schema, types, ends, ends, times, times)
+            return EventTable.of_moments(table, self.schema, types, ends, times)
         starts = np.concatenate([self.starts, others.starts])
         start_times = np.concatenate([self.start_times, others.start_times])
         return EventTable(table, self.schema, types, starts, ends, start_times, times)
@@ -131,7 +141,7 @@ def primitive_events(
 ) -> EventTable:
     """The table of events as they came; `tie_breakers` are the columns that order events of one time."""
     moments = times if not tie_breakers else _ranks(table.select(tie_breakers), times)
-    return EventTable(table, schema, types, moments, moments, times, times)
+    return EventTable.of_moments(table, schema, types, moments, times)
 
 
 def _ranks(columns: pa.Table, times: Integers) -> Integers:

@@ -187,11 +187,8 @@ class Matcher:
             different.append(f"schema: other columns or types: {_columns(before)}, now {_columns(self.schema)}")
         if different:
             raise StateError("snapshot: required one of the same query; got another\n  " + "\n  ".join(different))
-        order = self._order
         types = EventTypes(None, tuple(values["held_types"]), values["held_codes"])
-        times = values["held_times"]
-        order.held = EventTable(values["held"], order.held.schema, types, times, times, times, times)
-        order.now, order.released = values["now"], values["released"]
+        self._order.resume(values["held"], types, values["held_times"], values["now"], values["released"])
         self.late = values["late"]
         self.report.events, self.report.matches, self.report.late = values["counts"].tolist()
         prefix = "stage."

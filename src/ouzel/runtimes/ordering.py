@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from ouzel.physical.event_table import EventTable, primitive_events
+from ouzel.physical.event_table import EventTable, Integers, primitive_events
+from ouzel.physical.event_types import EventTypes
 
 # Before any time; far enough from the least integer for differences to fit.
 BEGINNING = -(2**62)
@@ -48,6 +50,11 @@ class Ordering:
     def finish(self) -> EventTable:
         """All events that are left."""
         return self._released(np.ones(len(self.held), np.bool_))
+
+    def resume(self, held: pa.Table, types: EventTypes, times: Integers, now: int, released: int) -> None:
+        """Go on with events that were held elsewhere, and their times."""
+        self.held = primitive_events(held, self.held.schema, types, times, self.tie_breakers)
+        self.now, self.released = now, released
 
     def _released(self, chosen: Any) -> EventTable:
         events = self.held.taken(np.flatnonzero(chosen))

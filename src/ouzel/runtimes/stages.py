@@ -150,7 +150,7 @@ class Replay:
         """Go on with those events."""
         types = EventTypes(None, tuple(state["types"]), state["codes"])
         moments, times = state["moments"], state["times"]
-        self.events = EventTable(state["events"], self.events.schema, types, moments, moments, times, times)
+        self.events = EventTable.of_moments(state["events"], self.events.schema, types, moments, times)
         self.before = state["before"]
 
 

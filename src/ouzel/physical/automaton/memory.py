@@ -153,9 +153,8 @@ class Memory:
     def resume(self, state: dict[str, Any]) -> None:
         """Go on with all of it; there must have been a batch, if one without events, that tells their schema."""
         types = EventTypes(None, tuple(state["types"]), state["codes"])
-        moments = state["moments"]
-        times = moments if self.events.end_times is self.events.ends else state["times"]
-        self.events = EventTable(state["events"], self.events.schema, types, moments, moments, times, times)
+        moments, times = state["moments"], state["times"]
+        self.events = EventTable.of_moments(state["events"], self.events.schema, types, moments, times)
         masks, parts, clocks = (state[name] for name in ("masks", "parts", "clocks"))
         self.buffer = Prepared(np.arange(len(masks)), masks, parts, state["moments"], clocks)
         self.texts = {text: number for number, text in enumerate(state["texts"])}

@@ -98,7 +98,7 @@ class Retained:
             tables.append(self.rows.conform(pushed.table).take(pa.array(rows)))
             types = types.followed_by(pushed.types.taken(rows))
         table = pa.concat_tables(tables)
-        events = EventTable(table, self.query.schema, types, moments, moments, times, times)
+        events = EventTable.of_moments(table, self.query.schema, types, moments, times)
         self._none = events if not len(numbers) else self._none
         return events, np.arange(len(numbers))
 
