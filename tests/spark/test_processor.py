@@ -5,104 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
-import ouzel as oz
 from ouzel.errors import StateError
-from ouzel.runtimes.ingest import Reading
-from ouzel.runtimes.spark import processor
-from ouzel.runtimes.spark.packing import BUCKET, PACKED, Packing, Unpacking, latest_tick
-from ouzel.runtimes.spark.processor import Buckets
-from ouzel.runtimes.spark.spreading import bucket_keys
-from ouzel.runtimes.spark.streaming import stream_task
-from ouzel.runtimes.spark.task import Task
+from ouzel.runtimes.spark import bucket_state, processor
+from ouzel.runtimes.spark.packing import latest_tick
+from spark_bench import END, Bench
 from spark_events import QUERIES, Events, expected, rows_of, stream
-
-SCHEMA = pa.schema({"eid": "string", "ts": "int64", "type": "string", "k": "int64", "x": "int64", "y": "int64"})
-END = {"eid": "end", "ts": 1_000_000, "type": "D", "k": None, "x": None, "y": None}
-
-
-class Value:
-    """Spark's state of one value, or of a list of them."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-
-    def get(self) -> Any:
-        return self.values[0] if self.values else None
-
-    def update(self, value: Any) -> None:
-        self.values = [value]
-
-    def appendValue(self, value: Any) -> None:  # noqa: N802
-        self.values.append(value)
-
-    def clear(self) -> None:
-        self.values = []
-
-
-class Items(Value):
-    def get(self) -> Iterator[Any]:
-        return iter(self.values)
-
-
-class Handle:
-    """All state of one bucket."""
-
-    def __init__(self) -> None:
-        self.states: dict[str, Value] = {}
-
-    def getValueState(self, name: str, _schema: str) -> Value:  # noqa: N802
-        return self.states.setdefault(name, Value())
-
-    def getListState(self, name: str, _schema: str) -> Value:  # noqa: N802
-        return self.states.setdefault(name, Items())
-
-    def version(self) -> bytes:
-        version: bytes = self.states["head"].get()[1]
-        return version
-
-
-class Bench:
-    """A stream's workers: what Spark would do with packed rows."""
-
-    def __init__(self, query: str, buckets: int = 3, watermark: int = 0, on_bad: str = "error") -> None:
-        task = Task(query, "", {}, Reading(on_bad=on_bad), SCHEMA, "auto", oz.Limits())
-        self.stream = stream_task(task, oz.SparkOptions(buckets=buckets), watermark)
-        self.packing = Packing(self.stream.task.schema, "ts", self.stream.buckets)
-        self.unpacking = Unpacking(self.stream.outputs, apart=len(self.stream.outputs) > 1)
-        self.handles = [Handle() for _ in range(self.stream.buckets)]
-        self.matched: list[pa.RecordBatch] = []
-
-    def packed(self, tasks: list[Events]) -> pa.Table:
-        parts = []
-        for number, events in enumerate(tasks):
-            keys = [hash(event["k"]) % self.stream.buckets for event in events]
-            table = pa.Table.from_pylist(events, SCHEMA).append_column(BUCKET, pa.array(keys, pa.int32()))
-            parts.append(self.packing.part(table, number, 0))
-        return pa.Table.from_batches(parts, PACKED)
-
-    def attempt(self, packed: pa.Table, bucket: int) -> list[dict[str, Any]]:
-        """One task of Spark's: the state it finds is the one that was committed last."""
-        key = bucket_keys(self.stream.buckets)[bucket]
-        rows = packed.filter(pa.array([number == key for number in packed.column("bucket").to_pylist()]))
-        worker = Buckets(self.stream)
-        worker.init(self.handles[bucket])  # type: ignore[arg-type]
-        frames = list(worker.handleInputRows((key,), iter([rows.to_pandas()]), None))
-        return [row for frame in frames for row in frame.to_dict("records")]
-
-    def push(self, *tasks: Events) -> None:
-        packed = self.packed(list(tasks))
-        for bucket in range(self.stream.buckets):
-            found = self.attempt(packed, bucket)
-            schema = pa.schema({"query": pa.string(), "number": pa.int64(), "blob": pa.binary()})
-            self.matched += self.unpacking.blobs(iter([pa.RecordBatch.from_pylist(found, schema)]))
-
-    def found(self) -> list[dict[str, Any]]:
-        return [row for batch in self.matched for row in batch.to_pylist()]
 
 
 def cut(events: Events, chance: random.Random, disorder: int) -> Iterator[list[Events]]:
@@ -123,7 +34,7 @@ def test_any_cut_gives_the_same_matches(name: str, monkeypatch: pytest.MonkeyPat
     """Also when workers are lost between micro-batches, tasks are retried, and snapshots are rare or frequent."""
     for seed in range(6):
         chance = random.Random(seed)
-        monkeypatch.setattr(processor, "DELTAS", chance.choice((0, 2, 100)))
+        monkeypatch.setattr(bucket_state, "DELTAS", chance.choice((0, 2, 100)))
         events = stream(seed, 200, 300)
         disorder = chance.choice((0, 25))
         bench = Bench(QUERIES[name], chance.randint(1, 4), disorder)
@@ -226,7 +137,7 @@ def test_open_runs_and_time_are_told(query: str, runs: int) -> None:
     told = []
     for moment, type_ in ((1, "A"), (2, "D"), (3, "B")):
         bench.push([{**END, "eid": type_, "ts": moment, "type": type_, "k": 1}])
-        told.append(bench.handles[0].states["head"].get()[5:])
+        told.append(bench.handles[0].states["head"].get()[5:7])
     # events of the latest time wait for others of that moment
     assert told == [(0, 1), (1, 2), (runs, 3)]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass
-from hashlib import blake2b
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -13,18 +12,14 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from ouzel.errors import StateError
 from ouzel.runtimes.matcher import Matcher
-from ouzel.runtimes.ordering import BEGINNING
 from ouzel.runtimes.spark.blobs import written
+from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME, BucketState, Head, version_after
 from ouzel.runtimes.spark.task import ROWS, Task, by_name
 
 LATE, MALFORMED = "late", "malformed"
-# What else is told of a bucket after a micro-batch; no query can have such a name.
-RUNS, STATE, TIME = "#runs", "#state", "#time"
 TOLD = (LATE, MALFORMED, RUNS, STATE, TIME)
 # Time is what the packed rows say, never what a matcher would make of its own events: it sees only one bucket's.
 ENDLESS = 2**62
-# After so many micro-batches at the latest, a new snapshot is written.
-DELTAS = 32
 # So many matchers are kept in a worker, in case it gets their bucket again.
 MATCHERS = 64
 
@@ -82,33 +77,6 @@ class StreamTask:
             yield name, part.num_rows, written(part)
 
 
-@dataclass(frozen=True)
-class Head:
-    """What is known of a bucket's state without reading it.
-
-    `version` is a digest of all that the bucket was ever given.  So a matcher that a worker has kept is the right
-    one if it has that version, whatever tasks were retried and whichever checkpoint was restored.  `snapshot` and
-    `size` are bytes, of the snapshot and of the events since; `runs` are open, and `now` is the bucket's time.
-    """
-
-    layout: str
-    version: bytes
-    snapshot: int
-    deltas: int
-    size: int
-    runs: int
-    now: int
-
-    DDL = "layout string, version binary, snapshot long, deltas long, size long, runs long, now long"
-
-    def told(self) -> Iterator[tuple[str, int, bytes]]:
-        """What a query's progress tells of it."""
-        yield RUNS, self.runs, b""
-        yield STATE, self.snapshot + self.size, b""
-        if self.now > BEGINNING:
-            yield TIME, self.now, b""
-
-
 class Buckets(StatefulProcessor):
     """Spark's view of the matchers: packed events in, packed matches out."""
 
@@ -118,21 +86,17 @@ class Buckets(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name the parts of the state."""
-        self.head = handle.getValueState("head", Head.DDL)
-        self.snapshot = handle.getValueState("snapshot", "data binary")
-        self.deltas = handle.getListState("deltas", "now long, data binary")
+        self.state = BucketState(handle)
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Any]:  # noqa: ARG002, N802, N803
         """Match what one micro-batch brings to one bucket."""
         now, data = self._input(rows)
-        bucket, found = int(key[0]), self.head.get()
-        head = Head(*found) if found else None
-        before = bytes(head.version) if head else b""
+        bucket, head = int(key[0]), self.state.read_head()
         matcher = self._matcher(bucket, head)
         # all of it before the first row leaves: whoever reads no further must not leave the state behind
         matched = list(self.stream.packed(*self.stream.step(matcher, now, data)))
-        version = blake2b(b"%d %d " % (now, len(data)) + before + data, digest_size=20).digest()
-        matched += self._keep(matcher, head, version, now, data).told()
+        version = version_after(head.version if head else b"", now, data)
+        matched += self.state.write(matcher, self.stream.layout, head, version, now, data).told()
         _matchers[self.stream.key, bucket] = version, matcher
         if len(_matchers) > MATCHERS:
             _matchers.popitem(last=False)
@@ -162,25 +126,11 @@ class Buckets(StatefulProcessor):
                 "  hint: go on with the same number of buckets, or begin a new checkpoint"
             )
         version, matcher = _matchers.pop((self.stream.key, bucket), (b"", None))
-        if matcher is not None and version == bytes(head.version):
+        if matcher is not None and version == head.version:
             return matcher
         matcher = self.stream.matcher()
-        [snapshot] = self.snapshot.get() or ()
-        matcher.restore(bytes(snapshot))
-        for now, data in self.deltas.get() if head.deltas else ():
-            self.stream.step(matcher, now, bytes(data))  # what comes out, came out before
+        snapshot, deltas = self.state.read(head)
+        matcher.restore(snapshot)
+        for now, data in deltas:
+            self.stream.step(matcher, now, data)  # what comes out, came out before
         return matcher
-
-    def _keep(self, matcher: Matcher, head: Head | None, version: bytes, now: int, data: bytes) -> Head:
-        """Write what has changed: the new events, or, where those outweigh it, a new snapshot."""
-        if head and head.deltas < DELTAS and head.size + len(data) <= head.snapshot:
-            self.deltas.appendValue((now, data))
-            sizes = (head.snapshot, head.deltas + 1, head.size + len(data))
-        else:
-            snapshot = matcher.snapshot()
-            self.snapshot.update((snapshot,))
-            self.deltas.clear()
-            sizes = (len(snapshot), 0, 0)
-        new = Head(self.stream.layout, version, *sizes, matcher.open_runs, matcher.now)
-        self.head.update(astuple(new))
-        return new

@@ -19,10 +19,11 @@ from ouzel.language.durations import length_in_ticks
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark.batch import partition_columns
+from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed, quoted, result_schemas
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
-from ouzel.runtimes.spark.processor import LATE, MALFORMED, RUNS, STATE, TIME, TOLD, Buckets, StreamTask
+from ouzel.runtimes.spark.processor import LATE, MALFORMED, TOLD, Buckets, StreamTask
 from ouzel.runtimes.spark.pushdown import wanted
 from ouzel.runtimes.spark.task import Task, by_name
 

@@ -1,0 +1,105 @@
+"""The workers of a stream without Spark: what Spark would do with packed rows, and with a state it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+import ouzel as oz
+from ouzel.runtimes.ingest import Reading
+from ouzel.runtimes.spark.packing import BUCKET, PACKED, Packing, Unpacking
+from ouzel.runtimes.spark.processor import Buckets
+from ouzel.runtimes.spark.spreading import bucket_keys
+from ouzel.runtimes.spark.streaming import stream_task
+from ouzel.runtimes.spark.task import Task
+from spark_events import Events
+
+SCHEMA = pa.schema({"eid": "string", "ts": "int64", "type": "string", "k": "int64", "x": "int64", "y": "int64"})
+END = {"eid": "end", "ts": 1_000_000, "type": "D", "k": None, "x": None, "y": None}
+
+
+class Value:
+    """Spark's state of one value, or of a list of them; what is done to it is logged, as Spark's store does."""
+
+    def __init__(self, log: list[tuple[Value, str, Any]]) -> None:
+        self.values: list[Any] = []
+        self.log = log
+
+    def get(self) -> Any:
+        return self.values[0] if self.values else None
+
+    def update(self, value: Any) -> None:
+        self.log.append((self, "update", value))
+        self.values = [value]
+
+    def appendValue(self, value: Any) -> None:  # noqa: N802
+        self.log.append((self, "appendValue", value))
+        self.values.append(value)
+
+    def clear(self) -> None:
+        self.log.append((self, "clear", None))
+        self.values = []
+
+
+class Items(Value):
+    def get(self) -> Iterator[Any]:
+        return iter(self.values)
+
+
+class Handle:
+    """All state of one bucket."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, Value] = {}
+        self.log: list[tuple[Value, str, Any]] = []
+
+    def getValueState(self, name: str, _schema: str) -> Value:  # noqa: N802
+        return self.states.setdefault(name, Value(self.log))
+
+    def getListState(self, name: str, _schema: str) -> Value:  # noqa: N802
+        return self.states.setdefault(name, Items(self.log))
+
+    def version(self) -> bytes:
+        version: bytes = self.states["head"].get()[1]
+        return version
+
+
+class Bench:
+    """A stream's workers: what Spark would do with packed rows."""
+
+    def __init__(self, query: str, buckets: int = 3, watermark: int = 0, on_bad: str = "error") -> None:
+        task = Task(query, "", {}, Reading(on_bad=on_bad), SCHEMA, "auto", oz.Limits())
+        self.stream = stream_task(task, oz.SparkOptions(buckets=buckets), watermark)
+        self.packing = Packing(self.stream.task.schema, "ts", self.stream.buckets)
+        self.unpacking = Unpacking(self.stream.outputs, apart=len(self.stream.outputs) > 1)
+        self.handles = [Handle() for _ in range(self.stream.buckets)]
+        self.matched: list[pa.RecordBatch] = []
+
+    def packed(self, tasks: list[Events]) -> pa.Table:
+        parts = []
+        for number, events in enumerate(tasks):
+            keys = [hash(event["k"]) % self.stream.buckets for event in events]
+            table = pa.Table.from_pylist(events, SCHEMA).append_column(BUCKET, pa.array(keys, pa.int32()))
+            parts.append(self.packing.part(table, number, 0))
+        return pa.Table.from_batches(parts, PACKED)
+
+    def attempt(self, packed: pa.Table, bucket: int) -> list[dict[str, Any]]:
+        """One task of Spark's: the state it finds is the one that was committed last."""
+        key = bucket_keys(self.stream.buckets)[bucket]
+        rows = packed.filter(pa.array([number == key for number in packed.column("bucket").to_pylist()]))
+        worker = Buckets(self.stream)
+        worker.init(self.handles[bucket])  # type: ignore[arg-type]
+        frames = list(worker.handleInputRows((key,), iter([rows.to_pandas()]), None))
+        return [row for frame in frames for row in frame.to_dict("records")]
+
+    def push(self, *tasks: Events) -> None:
+        packed = self.packed(list(tasks))
+        for bucket in range(self.stream.buckets):
+            found = self.attempt(packed, bucket)
+            schema = pa.schema({"query": pa.string(), "number": pa.int64(), "blob": pa.binary()})
+            self.matched += self.unpacking.blobs(iter([pa.RecordBatch.from_pylist(found, schema)]))
+
+    def found(self) -> list[dict[str, Any]]:
+        return [row for batch in self.matched for row in batch.to_pylist()]
