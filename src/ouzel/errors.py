@@ -71,7 +71,7 @@ class QueryError(OuzelError):
 
     def render(self) -> str:
         """The full text: message, place, source line with a caret, what was required, hint."""
-        lines = [self.message]
+        lines = [_shown(self.message)]
         if self.span is not None:
             text, column = _window(self.source_line, self.column)
             length = max(1, min(self.span.end - self.span.start, len(text) - column + 1))
@@ -81,10 +81,15 @@ class QueryError(OuzelError):
                 f"    {' ' * (column - 1)}{'^' * length}",
             ]
         if self.required:
-            lines.append(f"  required: {self.required}")
+            lines.append(f"  required: {_shown(self.required)}")
         if self.hint:
-            lines.append(f"  hint: {self.hint}")
+            lines.append(f"  hint: {_shown(self.hint)}")
         return "\n".join(lines)
+
+
+def _shown(text: str) -> str:
+    """Text of which no name makes two lines."""
+    return text.replace("\n", "\\n").replace("\r", "\\r")
 
 
 def _locate(source: str, span: Span | None) -> tuple[int, int, str]:

@@ -50,7 +50,8 @@ def columns(entries: Sequence[Entry]) -> list[str]:
 
 
 def _wrapped(row: str, width: int) -> list[str]:
-    """A row that is too wide as several, cut between words."""
+    """A row that is too wide as several, cut between words; a name may hold a line break, a row does not."""
+    row = row.replace("\n", "\\n")
     if len(row) <= width:
         return [row]
     indent = " " * (len(row) - len(row.lstrip()) + 4)

@@ -13,7 +13,8 @@ from lark.visitors import v_args
 from ouzel.errors import Span, did_you_mean
 from ouzel.language import tree
 from ouzel.language.durations import CANONICAL
-from ouzel.language.expression_builder import ExpressionBuilder, joined, span_of, unquote
+from ouzel.language.expression_builder import ExpressionBuilder, joined, span_of
+from ouzel.language.names import one_line, unquote
 
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _MAX_COUNT = 1_000_000
@@ -240,7 +241,7 @@ class Builder(ExpressionBuilder):
 
     def item(self, meta: Meta, parts: list[Any]) -> tree.Item:
         expression = parts[0]
-        text = " ".join(self.source[expression.span.start : expression.span.end].split())
+        text = one_line(self.source[expression.span.start : expression.span.end])
         return tree.Item(expression, parts[1] if len(parts) > 1 else None, text, span_of(meta))
 
     def into(self, meta: Meta, parts: list[tree.Name]) -> tree.Name:

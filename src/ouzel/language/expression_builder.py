@@ -16,6 +16,7 @@ from lark.visitors import v_args
 from ouzel.errors import QueryError, Span
 from ouzel.language import tree
 from ouzel.language.durations import CANONICAL
+from ouzel.language.names import unquote
 
 _COMPARISONS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 _OPERATORS = frozenset(("and", "or", "not", "like", "rlike", "in", "between", "case", "negate"))
@@ -36,11 +37,6 @@ def span_of(node: Token | Meta | Any) -> Span:
     if getattr(node, "empty", False):
         return Span(0, 0)
     return Span(node.start_pos or 0, node.end_pos or 0)
-
-
-def unquote(text: str) -> str:
-    """An identifier without its backticks."""
-    return text[1:-1] if text.startswith("`") else text
 
 
 @v_args(meta=True)
@@ -193,10 +189,12 @@ class ExpressionBuilder(Transformer[Token, Any]):
 
     def _index(self, variable: tree.Name, text: str, span: Span) -> tree.Index:
         compact = re.sub(r"\s", "", text).lower()
-        if compact in (f"{variable.text.lower()}.len", "len"):
+        owner, _dot, last = text.rpartition(".")
+        is_own = not owner or unquote(owner.strip()).lower() == variable.text.lower()
+        if last.strip().lower() == "len" and is_own:
             return tree.Index.LAST
         if compact not in _INDICES:
-            name = variable.text
+            name = variable.written
             self.fail(
                 f"unknown index [{text}] of '{name}'",
                 span,

@@ -223,7 +223,7 @@ def describe(source: str, error: UnexpectedInput) -> QueryError:
 
 
 _TOKENS = re.compile(
-    r"'(?:[^']|'')*+'|\"(?:[^\"]|\"\")*+\"|‘[^’]*’|“[^”]*”|`[^`\n]+`|--[^\n]*|/\*(?:.|\n)*?\*/"
+    r"'(?:[^']|'')*+'|\"(?:[^\"]|\"\")*+\"|‘[^’]*’|“[^”]*”|`(?:[^`]|``)++`(?!`)|--[^\n]*|/\*(?:.|\n)*?\*/"
     r"|(?P<bracket>[()\[\]{}])|(?P<word>[$.]?[^\W\d]\w*)"
 )
 
@@ -267,6 +267,8 @@ def _unclosed(place: _Place) -> QueryError | None:
     quote = source[start : start + 1]
     if not quote or quote not in "'\"‘“`" or _TOKENS.match(source, start):
         return None
+    if re.match(r"``(?!`)", source[start : start + 3]):
+        return place.error("a name without characters", Span(start, start + 2), "a name between the backticks")
     kind, closing = ("name" if quote == "`" else "string"), {"‘": "’", "“": "”"}.get(quote, quote)
     hint = _QUOTE if quote == "'" else None
     return place.error(f"a {kind} without an end", Span(start, len(source)), f"a closing {closing}", hint)

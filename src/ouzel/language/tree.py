@@ -10,6 +10,7 @@ from enum import Enum
 from fractions import Fraction
 
 from ouzel.errors import Span
+from ouzel.language.names import quoted
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,11 @@ class Name:
 
     text: str
     span: Span
+
+    @property
+    def written(self) -> str:
+        """The name as a query writes it."""
+        return quoted(self.text)
 
 
 # ---- expressions -----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
+from ouzel.language.names import quoted
 from ouzel.logical.pattern import (
     Binds,
     Component,
@@ -111,7 +112,7 @@ class PatternBinder:
                 f"two components are called '{variable.text}'",
                 variable.span,
                 required="a variable of its own for every component",
-                hint=f"write {written.types[0].text} {variable.text}2"
+                hint=f"write {written.types[0].written} {quoted(variable.text + '2')}"
                 if len(written.types) == 1
                 else f"write {self.source[written.span.start : written.span.end]} x",
             )
@@ -160,7 +161,7 @@ class PatternBinder:
                     f"'{name}[]' without a closure",
                     variable.span,
                     required="+, *, ?, {n}, {n,} or {n,m} behind the type",
-                    hint=f"write {written.types[0].text}+ {name}[] or {written.types[0].text} {name}",
+                    hint=f"write {written.types[0].written}+ {name}[] or {written.types[0].written} {name}",
                 )
             return Binds.ONE, 1, 1, False, False
         counts = (quantifier.least, quantifier.most)
@@ -176,7 +177,7 @@ class PatternBinder:
                     f"the closure variable '{name}' without []",
                     variable.span,
                     required=f"{name}[]",
-                    hint=f"write {written.types[0].text}{quantifier.symbol} {name}[]",
+                    hint=f"write {written.types[0].written}{quantifier.symbol} {name}[]",
                 )
             return Binds.CLOSURE, *counts, False, False
         return Binds.GROUP, *counts, False, False

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
+from ouzel.language.names import quoted
 from ouzel.language.tree import Index
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Events, Expression, Extent, Length, Moment
 from ouzel.logical.functions import AGGREGATES
@@ -61,7 +62,7 @@ class ReferenceBinder:
                 f"'{component.variable}{written.index.value}.{written.attribute.text}' outside an aggregate",
                 written.span,
                 required=f"an aggregate: {', '.join(AGGREGATES)}",
-                hint=f"for every element, write {component.variable}[i].{written.attribute.text}",
+                hint=f"for every element, write {quoted(component.variable)}[i].{written.attribute.written}",
             )
         column, missing = self.column(component, written.attribute)
         element = _ELEMENTS[written.index] if component.is_array else Element.SINGLE
@@ -120,12 +121,12 @@ class ReferenceBinder:
                 f"the attribute '{name.text}' without a variable",
                 name.span,
                 required="variable.attribute, as the pattern has several components",
-                hint=f"write {variables[0]}.{name.text}" if variables else None,
+                hint=f"write {variables[0]}.{name.written}" if variables else None,
             )
         called = [c.variable for c in self.components.values() if name.text in c.type_names]
         hint = f"the {name.text} of the pattern is called {called[0]}" if called else None
         if lone and variables:
-            hint = f"for an attribute write {variables[0]}.{name.text}"
+            hint = f"for an attribute write {variables[0]}.{name.written}"
         self.fail(
             f"unknown variable '{name.text}'",
             name.span,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ouzel.errors import QueryError, Span
+from ouzel.language.names import one_line
 from ouzel.logical.expressions import (
     Aggregate,
     Apply,
@@ -198,4 +199,4 @@ def _check_iterators(nodes: list[Variable], last: Component | None, source: str)
 def _text(literal: Expression, source: str) -> str:
     if isinstance(literal, Apply) and literal.function.name == "not":
         return f"NOT ({_text(literal.arguments[0], source)})"
-    return " ".join(source[literal.span.start : literal.span.end].split())
+    return one_line(source[literal.span.start : literal.span.end])

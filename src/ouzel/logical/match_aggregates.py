@@ -120,7 +120,7 @@ class MatchAggregateBinder(ReferenceBinder):
 def _hint(written: tree.Expression) -> str | None:
     """What may have been meant by an item that is no aggregate."""
     if isinstance(written, tree.Reference) and written.attribute is not None:
-        return f"WHERE [{written.attribute.text}] makes a row for each value of it, and a column for the values"
+        return f"WHERE [{written.attribute.written}] makes a row for each value of it, and a column for the values"
     if isinstance(written, tree.Call) and written.function not in AGGREGATES:
         return "return the aggregates alone, and compute with the columns of the result"
     return None

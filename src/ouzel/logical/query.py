@@ -264,7 +264,7 @@ class _QueryBinder:
         for (item, expression), short_name in zip(bound, short, strict=True):
             name = short_name
             if item.name is None and short.count(name) > 1 and isinstance(expression, Attribute | Events):
-                name = item.text.replace(".", "_")
+                name = _long_name(item)
             if name in columns:
                 self._fail(
                     f"two columns of RETURN are called '{name}'",
@@ -289,6 +289,16 @@ def _short_name(item: tree.Item, expression: Expression) -> str:
             return item.expression.attribute.text
         return expression.variable
     return item.text
+
+
+def _long_name(item: tree.Item) -> str:
+    """`a.tag_id` where another column is called tag_id: a_tag_id."""
+    written = item.expression
+    if not isinstance(written, tree.Reference) or written.attribute is None:
+        return item.text
+    index = item.text[len(written.variable.written) :].rpartition("].")[0]
+    index = f"{index}]".replace(written.variable.written, written.variable.text) if index else ""
+    return f"{written.variable.text}{index}_{written.attribute.text}"
 
 
 def _top_level(where: tree.Expression | None) -> list[tree.Expression]:

@@ -11,6 +11,7 @@ from typing import Any
 from ouzel.errors import QueryError
 from ouzel.language import tree
 from ouzel.language.durations import in_ticks
+from ouzel.language.names import one_line
 from ouzel.logical.parameters import parameter_amount
 
 
@@ -29,7 +30,7 @@ def bind_window(
     """The window in ticks; with parameters whose values are not known yet, some window."""
     if within is None:
         return None
-    text = " ".join(source[within.span.start : within.span.end].split())
+    text = one_line(source[within.span.start : within.span.end])
     if parameters is None and _has_parameter(within):
         return Window(1, within.events is not None, text)
     if within.events is not None:

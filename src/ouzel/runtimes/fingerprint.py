@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ouzel.language.names import quoted
 from ouzel.optimizer.plan import Plan
 
 
@@ -16,7 +17,7 @@ def fingerprint(plans: Sequence[Plan], params: Mapping[str, Any]) -> list[dict[s
 def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
     query = plan.query
     components = [
-        f"{'!' if one.negative else ''}{'/'.join(sorted(one.type_names))} {one.variable}"
+        f"{'!' if one.negative else ''}{'/'.join(sorted(map(quoted, one.type_names)))} {quoted(one.variable)}"
         + (f"{{{one.least},{'' if one.most is None else one.most}}}" if one.is_array or one.optional else "")
         for one in query.components
     ]
