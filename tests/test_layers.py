@@ -33,8 +33,8 @@ OPTIONAL = {
     "numba": ("kernels/compiled.py", "kernels/store.py"),
     "duckdb": ("bench/peers.py",),
     "matplotlib": ("bench/plots.py",),
-    "pandas": (),
-    "polars": (),
+    "pandas": ("runtimes/pandas_frames.py", "testing/frame_columns.py"),
+    "polars": ("runtimes/polars_frames.py", "testing/frame_columns.py"),
     "pyspark": ("runtimes/spark/", "bench/spark_", "cli/spark.py"),
     "hypothesis": ("testing/strategies.py",),
 }

@@ -21,6 +21,7 @@ from ouzel.runtimes.embedded import Progress, run_program
 from ouzel.runtimes.ingest import AUTO, Reading, ingest
 from ouzel.runtimes.kinds import is_spark, is_without_rows
 from ouzel.runtimes.matcher import Matcher, restored
+from ouzel.runtimes.origins import origins_of
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.spark.options import SparkOptions
 
@@ -169,9 +170,10 @@ def match(
     results = run_program(plans, table, limits or Limits(), progress, report.counters, _threads(threads))
     report.matches = sum(result.num_rows for result in results.values())
     report.seconds = clock.perf_counter() - began
+    origins = {plan.query.name: origins_of(plan.query) for plan in plans}
     if len(query.names) == 1:
-        return restore(results[query.names[0]])
-    return {name: restore(results[name]) for name in query.names}
+        return restore(results[query.names[0]], origins[query.names[0]])
+    return {name: restore(results[name], origins[name]) for name in query.names}
 
 
 def matcher(

@@ -18,7 +18,7 @@ def event_fields(component: Component) -> dict[str, Column]:
     for event_type in component.types:
         for name, column in (event_type.attributes or {}).items():
             # the same attribute in another type and column is another field
-            fields.setdefault(name if fields.get(name, column) == column else column.name, column)
+            fields.setdefault(name if fields.get(name, column) == column else column.name, column.readable())
     return fields
 
 

@@ -24,6 +24,17 @@ class Column:
     name: str
     arrow: pa.DataType
     type: ValueType
+    unreadable: str = ""
+    """The type that the values came with, if Arrow has none for it: no query can use such a column."""
+
+    def readable(self) -> Column:
+        """This column, if a query can use it."""
+        if self.unreadable:
+            raise SchemaError(
+                f"column '{self.name}': required values of a type that Arrow has; got {self.unreadable}\n"
+                "  hint: convert the column, or leave it out: RETURN single attributes, such as a.ts"
+            )
+        return self
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,8 @@ class EventType:
         """The column of an attribute, None if events of this type have no such attribute."""
         if self.attributes is None:
             return Column(attribute, pa.null(), UNKNOWN)
-        return self.attributes.get(attribute)
+        found = self.attributes.get(attribute)
+        return found and found.readable()
 
 
 @dataclass(frozen=True)
@@ -105,4 +117,22 @@ def table_columns(schema: pa.Schema) -> dict[str, Column]:
     repeated = {name for name in schema.names if schema.names.count(name) > 1}
     if repeated:
         raise SchemaError(f"columns of one name: {listed(repeated)}\n  hint: rename them")
-    return {field.name: Column(field.name, field.type, from_arrow(field.type)) for field in schema}
+    return {field.name: _column(field) for field in schema}
+
+
+_UNREADABLE = b"ouzel.unreadable"
+
+
+def unreadable_field(name: str, got: str) -> pa.Field:
+    """The field of a column that Arrow cannot hold; its values are nulls, and `got` is what they were."""
+    return pa.field(name, pa.null(), metadata={_UNREADABLE: got.encode()})
+
+
+def _column(field: pa.Field) -> Column:
+    got = (field.metadata or {}).get(_UNREADABLE, b"")
+    return Column(field.name, field.type, from_arrow(field.type), got.decode())
+
+
+def check_readable(field: pa.Field) -> None:
+    """Refuse a column that Arrow cannot hold."""
+    _column(field).readable()

@@ -172,7 +172,12 @@ def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     """A column that Arrow can sort by; of those it cannot, the text of their values."""
     arrow = column.type
     if pa.types.is_dictionary(arrow):
-        return _sortable(column.cast(arrow.value_type))
+        held = [chunk.dictionary.take(chunk.indices) for chunk in column.chunks]
+        return _sortable(pa.chunked_array(held, arrow.value_type))
+    if isinstance(arrow, pa.BaseExtensionType):
+        return _sortable(column.cast(arrow.storage_type))
+    if pa.types.is_float16(arrow):
+        return column.cast(pa.float32())
     if pa.types.is_nested(arrow) or pa.types.is_null(arrow):
         return pa.array([repr(value) for value in column.to_pylist()], pa.string())
     return column

@@ -18,6 +18,7 @@ from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.kinds import Restore
+from ouzel.runtimes.origins import origins_of
 from ouzel.runtimes.results import result_table
 
 
@@ -93,7 +94,10 @@ class MatchGraph:
             found, last = found[list(ends)], last[list(ends)]
         written = self._matching.expanded(found, last)
         compute = compute_by_row(written.matches, written.events)
-        return self._restore(result_table(self._plan.query, written.matches, written.events.table, compute))
+        query = self._plan.query
+        return self._restore(
+            result_table(query, written.matches, written.events.table, compute), origins_of(query)
+        )
 
 
 def compress(plan: Plan, events: EventTable, limits: Limits, restore: Restore) -> MatchGraph:

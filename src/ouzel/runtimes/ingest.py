@@ -19,6 +19,7 @@ from ouzel.logical.schema import (
     EventType,
     Schema,
     TimeColumn,
+    check_readable,
     table_columns,
     time_column,
 )
@@ -101,6 +102,7 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
     held: dict[str, pa.DataType] = {}
     renamed: list[pa.Table] = []
     event_types: dict[str, EventType] = {}
+    restore = sources[0].incoming.restore
     for source, good in zip(sources, goods, strict=True):
         attributes = table_columns(good.schema)
         for name, column in attributes.items():
@@ -108,14 +110,16 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
                 attributes[name] = replace(column, name=f"{source.name}.{name}")
         renamed.append(good.rename_columns([column.name for column in attributes.values()]))
         event_types[source.name] = EventType(source.name, attributes)
+        restore = restore.with_columns_of(
+            source.incoming.restore, {name: c.name for name, c in attributes.items()}
+        )
     schema = Schema(times[0], event_types, None, declared=True)
     joined = pa.concat_tables(renamed, promote_options="default")
     names = tuple(source.name for source in sources)
     codes = np.repeat(np.arange(len(names), dtype=np.int32), [good.num_rows for good in goods])
     ticks = np.concatenate([_ticks(good, times[0]) for good in goods])
-    return primitive_events(
-        joined, schema, EventTypes(None, names, codes), ticks, _tie_breakers(reading)
-    ), sources[0].incoming.restore
+    types = EventTypes(None, names, codes)
+    return primitive_events(joined, schema, types, ticks, _tie_breakers(reading)), restore
 
 
 def _check_tie_breakers(sources: list[_Source], reading: Reading) -> None:
@@ -223,6 +227,8 @@ def _declared_type(
                 f"types: '{name}' has the attribute '{attribute}', which is no column; required one of "
                 f"{listed(columns)}" + (f"\n  hint: {hint}" if hint else "")
             )
+        if attribute in columns:
+            columns[attribute].readable()
         held[attribute] = columns[attribute] if arrow is None else Column(attribute, arrow, from_arrow(arrow))
     return EventType(name, held)
 
@@ -258,6 +264,7 @@ def _require(table: pa.Table, name: str, role: str, source: str) -> None:
         raise SchemaError(
             f"{role} column '{name}' is not among the columns{where}: {listed(table.column_names)}\n  hint: {hint}"
         )
+    check_readable(table.schema.field(name))
 
 
 def _tie_breakers(reading: Reading) -> list[str]:

@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ouzel.errors import SchemaError, listed
+from ouzel.runtimes import pandas_frames, polars_frames
+from ouzel.runtimes.origins import Origins
 from ouzel.runtimes.quarantine import Problem, bad_table, free_names
 from ouzel.runtimes.rows import rows_to_arrow
 
-# Arrow tables and rows do without Narwhals: it is imported when a table of another kind comes in.
+# Narwhals is imported when a table of another kind comes in.
 if TYPE_CHECKING:
     import narwhals as nw
 
-Restore = Callable[[pa.Table], Any]
+Back = Callable[[pa.Table, Origins, Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Restore:
+    """The way back from Arrow to a kind of table; `dtypes` are those of the columns of events, if any."""
+
+    back: Back
+    dtypes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, result: pa.Table, origins: Origins) -> Any:
+        """A result as a table of the kind; `origins` are the columns of events that it shows."""
+        return self.back(result, origins, self.dtypes)
+
+    def with_columns_of(self, other: Restore, names: Mapping[str, str]) -> Restore:
+        """The same way back for what comes of two tables; `names` are what columns of the other are called now."""
+        if other.back is not self.back:
+            return self
+        more = {names[name]: dtype for name, dtype in other.dtypes.items() if name in names}
+        return replace(self, dtypes={**more, **self.dtypes})
 
 
 @dataclass(frozen=True)
@@ -29,26 +50,49 @@ class Incoming:
     problems: list[Problem] = field(default_factory=list)
 
 
+def _to_rows(result: pa.Table, _origins: Origins, _dtypes: Mapping[str, Any]) -> Any:
+    return result.to_pylist()
+
+
+def _to_table(result: pa.Table, _origins: Origins, _dtypes: Mapping[str, Any]) -> Any:
+    return result
+
+
 def to_arrow(events: Any) -> Incoming:
     """Read events of any kind."""
     if is_rows(events):
         table, problems = rows_to_arrow(events)
-        return Incoming(events, table, pa.Table.to_pylist, problems)
+        return Incoming(events, table, Restore(_to_rows), problems)
     if isinstance(events, pa.RecordBatch):
         events = pa.Table.from_batches([events])
-    if not isinstance(events, pa.Table):
-        frame = _frame(events)
-        if frame is not None:
-            table, problems = _frame_to_arrow(frame)
-            return Incoming(events, table, _restore(frame), problems)
-        events = _stream_to_arrow(events)
     if isinstance(events, pa.Table):
-        return Incoming(events, _without_views(events), lambda result: result)
+        return Incoming(events, _without_views(events), Restore(_to_table))
+    if _is(events, "polars", "LazyFrame"):
+        events = events.collect()
+    if _is(events, "polars", "DataFrame"):
+        table = polars_frames.frame_to_arrow(events)
+        return Incoming(events, table, Restore(polars_frames.frame_from_arrow, dict(events.schema)))
+    if _is(events, "pandas", "DataFrame"):
+        table, problems = pandas_frames.frame_to_arrow(events)
+        restore = Restore(pandas_frames.frame_from_arrow, dict(events.dtypes))
+        return Incoming(events, table, restore, problems)
+    frame = _frame(events)
+    if frame is not None:
+        table, problems = _frame_to_arrow(frame)
+        return Incoming(events, table, _restore(frame), problems)
+    events = _stream_to_arrow(events)
+    if isinstance(events, pa.Table):
+        return Incoming(events, _without_views(events), Restore(_to_table))
     raise SchemaError(
         f"events: required a pyarrow, pandas or Polars table, a list of dicts, or a dict of them by event type; "
         f"got {type(events).__name__}"
-        + ("\n  hint: collect a lazy frame first" if "Lazy" in type(events).__name__ else "")
     )
+
+
+def _is(events: Any, package: str, name: str) -> bool:
+    """Whether events are of a class of a package that may not be installed."""
+    classes = type(events).__mro__
+    return any(one.__name__ == name and one.__module__.partition(".")[0] == package for one in classes)
 
 
 def is_rows(events: Any) -> bool:
@@ -101,7 +145,7 @@ def _restore(frame: nw.DataFrame[Any]) -> Restore:
     import narwhals as nw
 
     backend = frame.implementation
-    return lambda result: nw.from_arrow(result, backend=backend).to_native()
+    return Restore(lambda result, _origins, _dtypes: nw.from_arrow(result, backend=backend).to_native())
 
 
 def _stream_to_arrow(events: Any) -> Any:

@@ -24,19 +24,20 @@ def rows_to_arrow(rows: Sequence[Any]) -> tuple[pa.Table, list[Problem]]:
         if not isinstance(name, str):
             raise SchemaError(f"events: required column names that are strings; got {name!r}")
     problems: list[Problem] = []
-    columns = [_column(name, [row.get(name) for row in rows], problems) for name in names]
+    columns = [column_of(name, [row.get(name) for row in rows], problems) for name in names]
     return pa.Table.from_arrays(columns, names=names), problems
 
 
-def _column(name: str, values: list[Any], problems: list[Problem]) -> pa.Array:
+def column_of(name: str, values: list[Any], problems: list[Problem]) -> pa.Array:
+    """The values of a column as an array of the type that Arrow finds, or of the first one's."""
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        types = (_type_of(value) for value in values)
+        types = (type_of(value) for value in values)
         return fitting(name, values, next((arrow for arrow in types if arrow is not None), pa.string()), problems)
 
 
-def _type_of(value: Any) -> pa.DataType | None:
+def type_of(value: Any) -> pa.DataType | None:
     """The type of a value, None if it is null or beyond what Arrow can hold."""
     try:
         scalar = pa.scalar(value, from_pandas=True)
