@@ -10,7 +10,10 @@ import ouzel as oz
 from ouzel.cli.options import (
     EVENTS,
     EVENTS_HELP,
+    DelimiterOption,
+    EncodingOption,
     EngineOption,
+    EventsFormatOption,
     NoTypeOption,
     OrderOption,
     ParamOption,
@@ -21,6 +24,7 @@ from ouzel.cli.options import (
     parameters,
     query_text,
     reading,
+    writing,
 )
 from ouzel.cli.progress import progress_bar
 from ouzel.cli.read import read_events
@@ -39,6 +43,9 @@ def explain(
     no_type: NoTypeOption = False,
     order: OrderOption = None,
     time_unit: TimeUnitOption = "ms",
+    events_format: EventsFormatOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
     param: ParamOption = None,
     engine: EngineOption = "auto",
 ) -> None:
@@ -50,7 +57,7 @@ def explain(
     parsed = oz.query(query_text(query), parameters(param))
     if events:
         with progress_bar("reading events"):
-            tables = read_events(events, time).events
+            tables = read_events(events, time, writing(events_format, encoding, delimiter)).events
             text = parsed.explain(tables, engine=engine, on_bad="quarantine", **options)
     else:
         text = parsed.explain(engine=engine)

@@ -145,6 +145,9 @@ OPTIONS = (
     (r"\bparams=\{'(\w+)': …\}", r"--param \1=…"),
     (r"\bon_bad='quarantine'", "--on-bad quarantine"),
     (r"\btime_unit '", "--time-unit '"),
+    (r"\bencoding='([\w-]+)'", r"--encoding \1"),
+    (r"\bdelimiter='\\t'", "--delimiter tab"),
+    (r"\bdelimiter='(.)'", r"--delimiter '\1'"),
 )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from ouzel.errors import OuzelError
+from ouzel.runtimes.files import Writing
 
 QUERY_SUFFIX = ".ozl"
 
@@ -19,9 +20,31 @@ QueryArgument = Annotated[
     typer.Argument(metavar="QUERY", help="The query, or the path of a file that holds it.", show_default=False),
 ]
 EVENTS_HELP = (
-    "A Parquet, CSV or JSON lines file, or a directory of Parquet files. "
-    "Or several, one per event type: NAME=PATH, repeatable."
+    "A Parquet, CSV or JSON lines file, a directory of them, a pattern in quotes ('logs/*.csv'), or - for stdin; "
+    "repeatable, files of one schema are one table. One table per event type: NAME=PATH."
 )
+EventsFormatOption = Annotated[
+    Literal["csv", "json", "parquet"] | None,
+    typer.Option(
+        rich_help_panel=EVENTS,
+        metavar="FORMAT",
+        help="csv, json (lines) or parquet.",
+        show_default="as PATH ends; of stdin, as it begins",
+    ),
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=EVENTS, metavar="NAME", help="The encoding of CSV.", show_default="UTF-8"),
+]
+DelimiterOption = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=EVENTS,
+        metavar="CHAR",
+        help="What is between the fields of CSV; tab for tabs.",
+        show_default=",",
+    ),
+]
 TimeOption = Annotated[
     str, typer.Option(rich_help_panel=EVENTS, metavar="COLUMN", help="The column with the time of an event.")
 ]
@@ -94,6 +117,14 @@ def reading(time: str, type: str | None, no_type: bool, order: str | None, time_
     if order is not None:
         options["order"] = [name.strip() for name in order.split(",")]
     return options
+
+
+def writing(events_format: str | None, encoding: str | None, delimiter: str | None) -> Writing:
+    """How files of events are written."""
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise typer.BadParameter(f"required one character; got '{delimiter}'", param_hint="--delimiter")
+    return Writing(events_format, encoding, delimiter)
 
 
 def parameters(written: list[str] | None) -> dict[str, Any]:

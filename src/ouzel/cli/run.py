@@ -16,7 +16,10 @@ from ouzel.cli.options import (
     EVENTS_HELP,
     QUERY,
     RESULTS,
+    DelimiterOption,
+    EncodingOption,
     EngineOption,
+    EventsFormatOption,
     NoTypeOption,
     OrderOption,
     ParamOption,
@@ -27,9 +30,10 @@ from ouzel.cli.options import (
     parameters,
     query_text,
     reading,
+    writing,
 )
 from ouzel.cli.progress import STDERR, progress_bar
-from ouzel.cli.read import read_events, table_names
+from ouzel.cli.read import named_paths, read_events
 from ouzel.cli.show import counted
 from ouzel.cli.spark import SparkRun, runtime_of
 from ouzel.cli.stream import Stream, run_stream
@@ -42,7 +46,7 @@ from ouzel.cli.stream_options import (
     WatermarkOption,
 )
 from ouzel.cli.write import SHOWN_ROWS, Format, check_flat, file_paths, show, stdout_format, write_files
-from ouzel.runtimes.quarantine import refuse
+from ouzel.runtimes.files import Writing
 from ouzel.runtimes.spark.watching import own_errors, watched_tasks
 
 EventsOption = Annotated[
@@ -131,6 +135,10 @@ Examples:
     --schema 'ts timestamp, type string, tag_id long' --watermark '10 minutes' \\
     --to kafka://localhost:9092/thefts --checkpoint thefts-checkpoint
 
+  # Several files as one table, and what another program writes
+  ouzel run thefts.ozl --events 'logs/*.csv' --delimiter ';' --encoding latin-1
+  zcat readings.jsonl.gz | ouzel run thefts.ozl --events -
+
   # Events that cannot be read go to a file of their own
   ouzel run thefts.ozl --events readings.jsonl --quarantine bad.jsonl
 """
@@ -145,6 +153,9 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     no_type: NoTypeOption = False,
     order: OrderOption = None,
     time_unit: TimeUnitOption = "ms",
+    events_format: EventsFormatOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
     on_bad: OnBadOption = None,
     quarantine: QuarantineOption = None,
     param: ParamOption = None,
@@ -167,6 +178,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     """
     options = reading(time, type, no_type, order, time_unit)
     options["on_bad"] = _on_bad(on_bad, quarantine)
+    how = writing(events_format, encoding, delimiter)
     parsed = oz.query(query_text(query), parameters(param))
     if stream is not None:
         _check_stream(events, runtime, quarantine, limit)
@@ -178,14 +190,13 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     target = file_paths(Path(to), file_format, parsed.names) if to else None
     chosen = target[1] if target else stdout_format(file_format, parsed.names)
     if runtime_of(runtime, master, events) == "spark":
-        _on_spark(parsed, events, {**options, "engine": engine}, master, target, chosen, limit, quarantine)
+        arguments = {**options, "engine": engine}
+        _on_spark(parsed, events, how, arguments, master, target, chosen, limit, quarantine)
         return
-    aside = quarantine and file_paths(quarantine, None, table_names(events), "--quarantine")
+    aside = quarantine and file_paths(quarantine, None, list(named_paths(events)), "--quarantine")
     began, report = perf_counter(), oz.Report()
     with progress_bar("reading events") as bar:
-        sources = read_events(events, time)
-        if options["on_bad"] == "error":
-            refuse(sources.problems)
+        sources = read_events(events, time, how)
         if aside and aside[1] == "csv":
             check_flat(sources.written, "name a .jsonl or .parquet file with --quarantine")
         if chosen == "csv":
@@ -198,13 +209,15 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     else:
         show(results, chosen, limit)
     if aside:
-        write_files(sources.set_aside(report), *aside)
+        quarantined = report.quarantined if isinstance(report.quarantined, dict) else {"": report.quarantined}
+        write_files(quarantined, *aside)
     _summarise(report, perf_counter() - began, quarantine)
 
 
 def _on_spark(
     query: oz.Query,
     events: list[str],
+    how: Writing,
     options: dict[str, Any],
     master: str | None,
     target: tuple[dict[str, Path], Format] | None,
@@ -219,7 +232,7 @@ def _on_spark(
         spark = SparkRun(master)
         bar.say("matching on Spark")
         with watched_tasks(spark.session, bar.tasks):
-            results = spark.match(query, events, report=report, **options)
+            results = spark.match(query, events, how, report=report, **options)
             if target:
                 spark.write(results, *target)
             else:

@@ -12,7 +12,9 @@ import typer
 
 import ouzel as oz
 from ouzel.cli.progress import STDERR
+from ouzel.cli.read import STDIN, named_paths, split
 from ouzel.cli.write import SUFFIXES, Format
+from ouzel.runtimes.files import Writing, matching
 from ouzel.runtimes.spark.session import local_session
 from ouzel.runtimes.spark.watching import is_connect
 
@@ -30,10 +32,10 @@ def runtime_of(chosen: str, master: str | None, events: list[str]) -> str:
         return chosen
     if master is not None:
         return "spark"
-    paths = [_split(option)[1] for option in events]
+    paths = [Path(path) for option in events if (path := split(option)[1]) != STDIN]
     if any(_is_table(path) for path in paths):
         return "spark"
-    size = sum(file.stat().st_size for path in paths if path.exists() for file in _files(path))
+    size = sum(file.stat().st_size for path in paths for file in _files(path))
     return "spark" if size >= LARGE else "embedded"
 
 
@@ -45,15 +47,9 @@ def _is_table(path: Path) -> bool:
 
 
 def _files(path: Path) -> list[Path]:
-    return [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
-
-
-def _split(option: str) -> tuple[str, Path]:
-    """NAME=PATH or PATH."""
-    found = re.fullmatch(r"([\w-]+)=(.+)", option, re.DOTALL)
-    if found is None or Path(option).exists():
-        return "", Path(option)
-    return found[1], Path(found[2])
+    found = [path] if path.exists() else matching(path)
+    below = [file for one in found for file in (one.rglob("*") if one.is_dir() else [one])]
+    return [file for file in below if file.is_file()]
 
 
 def quieten(session: SparkSession) -> None:
@@ -70,9 +66,9 @@ class SparkRun:
         self.session: SparkSession = local_session(master)
         quieten(self.session)
 
-    def match(self, query: oz.Query, events: list[str], **options: Any) -> dict[str, DataFrame]:
+    def match(self, query: oz.Query, events: list[str], how: Writing, **options: Any) -> dict[str, DataFrame]:
         """The matches of each query, not computed yet."""
-        tables = {name: self._read(path) for name, path in map(_split, events)}
+        tables = {name: self._read_all(paths, how) for name, paths in named_paths(events).items()}
         if list(tables) == [""]:
             found = oz.match(tables[""], query, **options)
         else:
@@ -80,12 +76,27 @@ class SparkRun:
             found = oz.match(table, query, **{**options, "type": TYPE_COLUMN, "types": types})
         return found if isinstance(found, dict) else {query.names[0]: found}
 
-    def _read(self, path: Path) -> DataFrame:
-        """A source of Spark's: a file or directory by how it ends, or a table of the catalog."""
+    def _read_all(self, paths: list[str], how: Writing) -> DataFrame:
+        """Files of one schema as one table."""
+        if STDIN in paths:
+            raise typer.BadParameter("- is stdin, which Spark cannot read: required a file", param_hint="--events")
+        tables = [self._read(Path(path), how) for path in paths]
+        for path, table in zip(paths, tables, strict=True):
+            if set(table.columns) != set(tables[0].columns):
+                got = f"got {', '.join(table.columns)}"
+                raise oz.SchemaError(f"'{path}': required the columns of '{paths[0]}'; {got}")
+        return reduce(lambda a, b: a.unionByName(b), tables)
+
+    def _read(self, path: Path, how: Writing) -> DataFrame:
+        """A source of Spark's: a file, pattern or directory by how it ends, or a table of the catalog."""
         reader, name = self.session.read, str(path)
         suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-        match SUFFIXES.get(suffix):
+        match how.format or SUFFIXES.get(suffix):
             case "csv":
+                if how.delimiter is not None:
+                    reader = reader.option("sep", how.delimiter)
+                if how.encoding is not None:
+                    reader = reader.option("encoding", how.encoding)
                 return reader.option("header", True).option("inferSchema", True).csv(name)
             case "json":
                 return reader.json(name)

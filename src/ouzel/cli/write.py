@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import pyarrow as pa
 import pyarrow.csv
@@ -16,16 +16,10 @@ import typer
 from ouzel.cli.json_lines import iso_durations, json_lines
 from ouzel.cli.show import show_table
 from ouzel.errors import OuzelError
+from ouzel.runtimes import files
 
 Format = Literal["table", "json", "parquet", "csv"]
-SUFFIXES: Mapping[str, Format] = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-}
+SUFFIXES = cast("Mapping[str, Format]", files.SUFFIXES)
 EXTENSIONS = {"parquet": ".parquet", "csv": ".csv", "json": ".jsonl"}
 SHOWN_ROWS = 50
 

@@ -26,6 +26,7 @@ from ouzel.logical.schema import (
 from ouzel.logical.values import Kind, finer, from_arrow
 from ouzel.physical.event_table import EventTable, Integers, primitive_events
 from ouzel.physical.event_types import EventTypes
+from ouzel.runtimes.files import is_path, read_files
 from ouzel.runtimes.kinds import Incoming, Restore, bad_rows, is_tables_by_type, is_without_rows, to_arrow
 from ouzel.runtimes.quarantine import Problem, Report, check_policy, described, refuse
 from ouzel.runtimes.rows import fitting
@@ -161,7 +162,7 @@ def _share_time_unit(sources: list[_Source], reading: Reading) -> None:
 
 
 def _source(events: Any, name: str, reading: Reading) -> _Source:
-    incoming = to_arrow(events)
+    incoming = to_arrow(read_files([events], reading.time) if is_path(events) else events)
     problems = [replace(problem, table=name) for problem in incoming.problems]
     return _Source(incoming, _whole_times(incoming.table, reading), name, problems)
 
@@ -344,7 +345,7 @@ def _set_aside(sources: list[_Source], reading: Reading, report: Report) -> list
     problems = [problem for source in sources for problem in source.problems]
     report.events = sum(source.table.num_rows for source in sources)
     if reading.on_bad == "error":
-        refuse(problems)
+        refuse(problems, {source.name: source.incoming.place for source in sources})
     report.problems = problems
     bad = [_bad(source) for source in sources]
     report.quarantined = bad[0] if len(sources) == 1 else {s.name: b for s, b in zip(sources, bad, strict=True)}

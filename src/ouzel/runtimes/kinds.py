@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ouzel.errors import SchemaError, listed
 from ouzel.runtimes import pandas_frames, polars_frames
+from ouzel.runtimes.files import FileEvents
 from ouzel.runtimes.origins import Origins
 from ouzel.runtimes.quarantine import Problem, bad_table, free_names
 from ouzel.runtimes.rows import rows_to_arrow
@@ -48,6 +49,8 @@ class Incoming:
     table: pa.Table
     restore: Restore
     problems: list[Problem] = field(default_factory=list)
+    place: Callable[[int], str] | None = None
+    """Where a row is, if there is more to say than its number."""
 
 
 def _to_rows(result: pa.Table, _origins: Origins, _dtypes: Mapping[str, Any]) -> Any:
@@ -60,6 +63,8 @@ def _to_table(result: pa.Table, _origins: Origins, _dtypes: Mapping[str, Any]) -
 
 def to_arrow(events: Any) -> Incoming:
     """Read events of any kind."""
+    if isinstance(events, FileEvents):
+        return Incoming(events.written, events.table, Restore(_to_table), list(events.problems), events.place)
     if is_rows(events):
         table, problems = rows_to_arrow(events)
         return Incoming(events, table, Restore(_to_rows), problems)
@@ -84,8 +89,8 @@ def to_arrow(events: Any) -> Incoming:
     if isinstance(events, pa.Table):
         return Incoming(events, _without_views(events), Restore(_to_table))
     raise SchemaError(
-        f"events: required a pyarrow, pandas or Polars table, a list of dicts, or a dict of them by event type; "
-        f"got {type(events).__name__}"
+        f"events: required a pyarrow, pandas or Polars table, a list of dicts, the path of a file, "
+        f"or a dict of them by event type; got {type(events).__name__}"
     )
 
 

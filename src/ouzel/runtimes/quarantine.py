@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -22,11 +22,12 @@ class Problem:
     column: str
     text: str
     table: str = ""
+    place: str = ""
 
     def __str__(self) -> str:
         """The message of a DataError."""
         where = f" of '{self.table}'" if self.table else ""
-        return f"row {self.row}{where}, column '{self.column}': {self.text}"
+        return f"{self.place or f'row {self.row}'}{where}, column '{self.column}': {self.text}"
 
 
 @dataclass
@@ -58,12 +59,14 @@ def check_policy(on_bad: str) -> None:
         raise OuzelError(f"on_bad='{on_bad}': required one of {', '.join(POLICIES)}")
 
 
-def refuse(problems: list[Problem]) -> None:
-    """Raise for malformed events."""
+def refuse(problems: list[Problem], places: Mapping[str, Callable[[int], str] | None] | None = None) -> None:
+    """Raise for malformed events; `places` say by table where a row is, in the words of its file."""
     if problems:
         first = min(problems, key=lambda problem: (problem.table, problem.row))
         rows = len({(problem.table, problem.row) for problem in problems})
         more = f" ({rows:,} malformed events in all)" if rows > 1 else ""
+        place = (places or {}).get(first.table)
+        first = first if place is None else replace(first, place=place(first.row))
         raise DataError(f"{first}{more}\n  hint: mend the data, or set such events aside with on_bad='quarantine'")
 
 

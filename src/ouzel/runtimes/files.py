@@ -1,0 +1,267 @@
+"""Files in: Parquet, CSV and JSON lines become Arrow tables, one file or several of one schema."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet
+
+from ouzel.errors import DataError, SchemaError, listed
+from ouzel.runtimes.file_lines import csv_trouble, json_trouble, line_of_csv, line_of_json
+from ouzel.runtimes.file_times import coarsen, parse_times
+from ouzel.runtimes.quarantine import Problem
+
+SUFFIXES = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How files are written: the format where their names do not tell it; of CSV, encoding and delimiter."""
+
+    format: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file: its path, or its bytes where it came in another way."""
+
+    path: Path
+    format: str
+    content: bytes | None = None
+
+    def source(self) -> Any:
+        """What Arrow reads from."""
+        return self.path if self.content is None else io.BytesIO(self.content)
+
+
+@dataclass(frozen=True)
+class FileEvents:
+    """The events of files: as they hold them, and with times parsed; `problems` are those of the times."""
+
+    written: pa.Table
+    table: pa.Table
+    problems: tuple[Problem, ...] = ()
+    parts: tuple[tuple[Part, int], ...] = ()
+    """The files with their numbers of rows."""
+    writing: Writing = field(default_factory=Writing)
+
+    def place(self, row: int) -> str:
+        """Where a row is, as an editor shows it."""
+        for part, rows in self.parts:
+            if row < rows:
+                where = f" of '{part.path}'" if len(self.parts) > 1 else ""
+                if part.format == "csv":
+                    return f"line {line_of_csv(part.source(), row, self.writing)}{where}"
+                return (
+                    f"line {line_of_json(part.source(), row)}{where}"
+                    if part.format == "json"
+                    else f"row {row}{where}"
+                )
+            row -= rows
+        return f"row {row}"
+
+    def none(self) -> FileEvents:
+        """No events, of the same columns."""
+        return FileEvents(self.written.slice(0, 0), self.table.slice(0, 0))
+
+
+def is_path(events: Any) -> bool:
+    """Whether events come as the path of a file or directory."""
+    return isinstance(events, str | os.PathLike)
+
+
+def read_files(paths: Sequence[str | os.PathLike[str]], time: str, writing: Writing | None = None) -> FileEvents:
+    """Read files, directories and patterns such as `logs/*.csv` as one table; `time` is the column with times."""
+    how = writing or Writing()
+    return read_parts([part for path in paths for part in parts_of(Path(path), how)], time, how)
+
+
+def read_parts(parts: Sequence[Part], time: str, how: Writing) -> FileEvents:
+    """Read files as one table."""
+    written, tables = [], []
+    problems: list[Problem] = []
+    before = 0
+    for part in parts:
+        table = _read(part, time, how)
+        written.append(table)
+        if part.format != "parquet":
+            table, unread = parse_times(table, time, "")
+            problems += [replace(problem, row=problem.row + before) for problem in unread]
+        tables.append(table)
+        before += table.num_rows
+    whole = _one_table(parts, tables)
+    if all(part.format == "parquet" for part in parts):
+        return FileEvents(whole, whole, parts=_counted(parts, tables), writing=how)
+    as_written = _one_table(parts, [_time_as_text(one, time) for one in written] if problems else written)
+    return FileEvents(as_written, coarsen(whole), tuple(problems), _counted(parts, tables), how)
+
+
+def _counted(parts: Sequence[Part], tables: Sequence[pa.Table]) -> tuple[tuple[Part, int], ...]:
+    return tuple((part, table.num_rows) for part, table in zip(parts, tables, strict=True))
+
+
+def _time_as_text(table: pa.Table, time: str) -> pa.Table:
+    """Where one time of several files is none, it is text in that file, and so in all."""
+    return table.set_column(table.column_names.index(time), time, table.column(time).cast(pa.string()))
+
+
+def parts_of(path: Path, how: Writing) -> list[Part]:
+    """The files that a path names: itself, those below a directory, or those that a pattern finds."""
+    if path.exists():
+        return _of_directory(path) if path.is_dir() else [Part(path, format_of(path, how))]
+    if not glob.has_magic(str(path)):
+        raise FileNotFoundError(2, "no such file or directory", str(path))
+    found = matching(path)
+    if not found:
+        raise FileNotFoundError(2, "no file has such a name", str(path))
+    return [part for one in found for part in parts_of(one, how)]
+
+
+def matching(pattern: Path) -> list[Path]:
+    """The files and directories whose names a pattern such as `logs/*.csv` describes."""
+    found = glob.glob(str(pattern), recursive=True)  # noqa: PTH207 - Path.glob takes no absolute patterns
+    return [Path(name) for name in sorted(found)]
+
+
+def format_of(path: Path, how: Writing) -> str:
+    """The format of a file, as it was said or as its name tells."""
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    chosen = how.format or SUFFIXES.get(suffix)
+    if chosen is None:
+        raise SchemaError(f"'{path}': required a name that ends in {', '.join(SUFFIXES)}, or a directory")
+    return chosen
+
+
+def _of_directory(path: Path) -> list[Part]:
+    """A directory of Parquet files is read as one; else the text files in it, all of one format."""
+    below = [file for file in data_files(path) if SUFFIXES.get(file.suffix.lower()) is not None]
+    formats = {SUFFIXES[file.suffix.lower()] for file in below}
+    if not formats or "parquet" in formats:
+        return [Part(path, "parquet")]
+    if len(formats) > 1:
+        raise SchemaError(f"'{path}': required files of one format in the directory; got CSV and JSON lines")
+    return [Part(file, formats.copy().pop()) for file in below]
+
+
+def data_files(path: Path) -> list[Path]:
+    """The files below a directory; names that start with _ or . are not data, as Spark has it."""
+    return [
+        file
+        for file in sorted(path.rglob("*"))
+        if file.is_file() and not any(part[0] in "_." for part in file.relative_to(path).parts)
+    ]
+
+
+def _one_table(parts: Sequence[Part], tables: Sequence[pa.Table]) -> pa.Table:
+    if len(tables) == 1:
+        return tables[0]
+    first = tables[0].column_names
+    for part, table in zip(parts, tables, strict=True):
+        if set(table.column_names) != set(first):
+            raise SchemaError(
+                f"'{part.path}': required the columns of '{parts[0].path}', {listed(first)}; "
+                f"got {listed(table.column_names)}\n"
+                "  hint: files of other columns are tables of their own, one per event type"
+            )
+    try:
+        return pa.concat_tables([table.select(first) for table in tables], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise SchemaError(f"'{parts[0].path}' and others: required one type per column; {error}") from error
+
+
+def _read(part: Part, time: str, how: Writing) -> pa.Table:
+    readers: dict[str, Callable[[], pa.Table]] = {
+        "parquet": lambda: _read_parquet(part),
+        "csv": lambda: _read_csv(part, time, how),
+        "json": lambda: _read_json(part, time),
+    }
+    try:
+        return readers[part.format]()
+    except pa.ArrowException as error:
+        trouble = str(error)
+        if part.format == "csv":
+            trouble = csv_trouble(part.source(), trouble, how)
+        elif part.format == "json":
+            trouble = json_trouble(part.source(), trouble)
+        raise DataError(f"'{part.path}' cannot be read: {trouble}") from error
+
+
+def _read_parquet(part: Part) -> pa.Table:
+    if part.content is None and part.path.is_dir():
+        return _read_directory(part.path)
+    return pyarrow.parquet.read_table(part.source(), partitioning=None)
+
+
+def _read_directory(path: Path) -> pa.Table:
+    """Read the Parquet files below a directory; those that are named after values are partitioned by them."""
+    from pyarrow import dataset  # which imports pandas, if that is installed: it takes long
+
+    files = [file for file in data_files(path) if SUFFIXES.get(file.suffix.lower()) == "parquet"]
+    if not files:
+        raise SchemaError(f"'{path}': required Parquet files in the directory; it has none")
+    schema = pa.unify_schemas([pyarrow.parquet.read_schema(file) for file in files])
+    whole = dataset.dataset(
+        [str(file) for file in files], partitioning="hive", partition_base_dir=str(path), format="parquet"
+    )
+    partitions = [one for one in whole.partitioning.schema if one.name not in schema.names]
+    return whole.replace_schema(pa.schema([*schema, *partitions])).to_table()
+
+
+def _read_csv(part: Part, time: str, how: Writing) -> pa.Table:
+    """Read CSV: an empty field is null; in quotes, it is the empty text."""
+    convert = pyarrow.csv.ConvertOptions(
+        null_values=["", "null", "NULL"], strings_can_be_null=True, quoted_strings_can_be_null=False
+    )
+    parse = pyarrow.csv.ParseOptions(delimiter=how.delimiter or ",", newlines_in_values=True)
+    read = pyarrow.csv.ReadOptions(encoding=how.encoding or "utf8")
+    try:
+        table = pyarrow.csv.read_csv(
+            part.source(), read_options=read, parse_options=parse, convert_options=convert
+        )
+        names = table.column_names
+    except UnicodeDecodeError as error:
+        raise DataError(f"'{part.path}' is not in {how.encoding or 'UTF-8'}: {error}{_OTHER_ENCODING}") from error
+    except LookupError as error:
+        raise DataError(f"encoding: required one that Python knows; got '{how.encoding}'") from error
+    # what is no UTF-8 Arrow takes for bytes
+    bytes_in = next((one.name for one in table.schema if pa.types.is_binary(one.type)), None)
+    if bytes_in is not None:
+        raise DataError(f"'{part.path}' is not in UTF-8: column '{bytes_in}'{_OTHER_ENCODING}")
+    other = next((one for one in ";\t|" if one in names[0]), None) if len(names) == 1 else None
+    if other is not None and how.delimiter is None and names[0] != time:
+        raise DataError(
+            f"'{part.path}' has one column, '{names[0]}': it looks like several\n"
+            f"  hint: say how they are delimited: delimiter={other!r}"
+        )
+    return table
+
+
+_OTHER_ENCODING = "\n  hint: say how it is written, for example encoding='latin-1'"
+
+
+def _read_json(part: Part, time: str) -> pa.Table:
+    """Read JSON lines; what looks like a time is read as text, since Arrow would drop its zone."""
+    table = pyarrow.json.read_json(part.source())
+    if time in table.column_names and pa.types.is_timestamp(table.schema.field(time).type):
+        text = pyarrow.json.ParseOptions(explicit_schema=pa.schema({time: pa.string()}))
+        return pyarrow.json.read_json(part.source(), parse_options=text)
+    return table

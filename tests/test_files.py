@@ -1,0 +1,153 @@
+"""What `oz.match` takes besides tables: paths, lazy frames, and whatever streams Arrow."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import ouzel as oz
+
+QUERY = "PATTERN SEQ(A a, B b) WHERE a.x < b.x RETURN a.x AS low, b.x AS high"
+TABLE = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"], "x": [5, 7, 1]})
+FOUND = [{"low": 5, "high": 7}]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pyarrow.parquet.write_table(TABLE, "events.parquet")
+    pyarrow.csv.write_csv(TABLE, "events.csv")
+    lines = "".join(f"{row}\n".replace("'", '"') for row in TABLE.to_pylist())
+    Path("events.jsonl").write_text(lines)
+    with gzip.open("zipped.csv.gz", "wt") as file:
+        file.write(Path("events.csv").read_text())
+    for name, part in (("a", TABLE.slice(0, 1)), ("b", TABLE.slice(1))):
+        for folder in ("parquet", "csv"):
+            Path(folder).mkdir(exist_ok=True)
+        pyarrow.parquet.write_table(part, f"parquet/{name}.parquet")
+        pyarrow.csv.write_csv(part, f"csv/{name}.csv")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "events.parquet",
+        "events.csv",
+        "events.jsonl",
+        "zipped.csv.gz",
+        "parquet",
+        "csv",
+        "csv/*.csv",
+        "parquet/?.parquet",
+    ],
+)
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_path(path: str, kind: type) -> None:
+    found = oz.match(kind(path), QUERY)
+    assert isinstance(found, pa.Table)
+    assert found.to_pylist() == FOUND
+
+
+def test_paths_by_type() -> None:
+    pyarrow.csv.write_csv(TABLE.slice(0, 1).drop("type"), "a.csv")
+    found = oz.match({"A": "a.csv", "B": TABLE.slice(1).drop("type")}, QUERY)
+    assert found.to_pylist() == FOUND
+
+
+def test_a_path_is_explained_and_compressed() -> None:
+    assert oz.query(QUERY).explain("events.csv") == oz.query(QUERY).explain(TABLE)
+    assert oz.match("events.csv", "PATTERN SEQ(A a, B+ b[]) RETURN a.x", mode="compressed").expand().num_rows == 3
+
+
+def test_a_lazy_frame() -> None:
+    lazy = pl.LazyFrame(TABLE.to_pydict()).with_columns(pl.col("type").cast(pl.Categorical))
+    found = oz.match(lazy, QUERY)
+    assert isinstance(found, pl.DataFrame)
+    assert found.to_dicts() == FOUND
+
+
+class Stream:
+    """Something that gives Arrow streams, and nothing else."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return TABLE.__arrow_c_stream__(requested_schema)
+
+
+def test_whatever_streams_arrow() -> None:
+    found = oz.match(Stream(), QUERY)
+    assert isinstance(found, pa.Table)
+    assert found.to_pylist() == FOUND
+    assert (
+        oz.match(pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches()), QUERY).to_pylist() == FOUND
+    )
+
+
+# ---- what cannot be read -------------------------------------------------------------------------------
+
+
+def refused(path: str, error: type[Exception] = oz.DataError, text: str = QUERY, **options: Any) -> str:
+    with pytest.raises(error) as raised:
+        oz.match(path, text, **options)
+    assert type(raised.value) is error
+    return str(raised.value)
+
+
+def test_no_such_file() -> None:
+    assert "nowhere.csv" in refused("nowhere.csv", FileNotFoundError)
+    assert "no/*.csv" in refused("no/*.csv", FileNotFoundError)
+    Path("events.txt").write_text("")
+    assert refused("events.txt", oz.SchemaError).startswith("'events.txt': required a name that ends in .parquet")
+
+
+def test_lines_are_those_of_an_editor() -> None:
+    Path("bad.csv").write_text('ts,type,x\n1,A,"two\nlines"\n\nsoon,B,7\n')
+    assert refused("bad.csv").startswith("line 5, column 'ts': required a time; got 'soon'")
+    Path("bad.csv").write_text('ts,type,x\n1,A,"two\nlines"\n2,B\n')
+    assert "'bad.csv' cannot be read: line 4: CSV parse error: Expected 3 columns, got 2" in refused("bad.csv")
+    Path("bad.jsonl").write_text('\n{"ts": 1}\n\n{"ts": null}\n')
+    assert refused("bad.jsonl", text="PATTERN a").startswith("line 4, column 'ts': the event has no time")
+    Path("bad.jsonl").write_text('\n{"ts": 1}\n\n{"ts": \n')
+    assert "'bad.jsonl' cannot be read: line 4: JSON parse error" in refused("bad.jsonl")
+    Path("bad.jsonl").write_text('\n{"ts": 1}\n\n{"ts": "x"}\n')
+    assert "'bad.jsonl' cannot be read: line 4: JSON parse error" in refused("bad.jsonl")
+
+
+def test_lines_of_several_files() -> None:
+    Path("csv/c.csv").write_text("ts,type,x\n4,B,9\nlater,A,1\n")
+    assert refused("csv").startswith("line 3 of 'csv/c.csv', column 'ts': required a time; got 'later'")
+    Path("csv/c.csv").write_text("ts,type,y\n4,B,9\n")
+    assert refused("csv", oz.SchemaError).startswith(
+        "'csv/c.csv': required the columns of 'csv/a.csv', ts, type, x;"
+    )
+
+
+def test_types_of_several_files_are_brought_together() -> None:
+    Path("csv/c.csv").write_text("ts,type,x\n4,B,9.5\n")
+    assert oz.match("csv", QUERY).to_pylist() == [{"low": 5.0, "high": 7.0}, {"low": 5.0, "high": 9.5}]
+    Path("csv/c.csv").write_text("ts,type,x\n4,B,many\n")
+    assert "required one type per column" in refused("csv", oz.SchemaError)
+
+
+@pytest.mark.parametrize("text", ["ts,type,x\n1,A,Müller\n", "ts,type,xü\n1,A,1\n"], ids=["a value", "a name"])
+def test_an_encoding(text: str) -> None:
+    Path("latin.csv").write_bytes(text.encode("latin-1"))
+    message = refused("latin.csv")
+    assert message.startswith("'latin.csv' is not in UTF-8: ")
+    assert message.endswith("hint: say how it is written, for example encoding='latin-1'")
+    Path("wide.csv").write_bytes(text.encode("utf-16"))
+    assert "encoding" in refused("wide.csv")
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_a_delimiter(delimiter: str) -> None:
+    Path("other.csv").write_text(Path("events.csv").read_text().replace(",", delimiter))
+    message = refused("other.csv")
+    assert message.startswith("'other.csv' has one column, 'ts")
+    assert message.endswith(f"hint: say how they are delimited: delimiter={delimiter!r}")
