@@ -61,8 +61,7 @@ def find_program(
         if totals is not None:
             yield plan, None, totals_table(query, totals, primitive)
             continue
-        compiled = _run_compiled(plan, primitive, limits, steps, counters or Counters(), threads)
-        found, compute = compiled or _run_reference(plan, events, steps)
+        found, compute = find_query(plan, primitive, events, limits, steps, counters, threads)
         matches = found.matches
         if query.aggregates:
             yield plan, matches, aggregate_table(query, matches, found.events)
@@ -72,6 +71,21 @@ def find_program(
             intervals = zip(matches.starts, matches.ends, matches.start_times, matches.end_times, strict=True)
             events = events.with_composites(query.into, table, intervals)
         yield plan, matches, table
+
+
+def find_query(
+    plan: Plan,
+    primitive: EventTable,
+    events: EventTable,
+    limits: Limits,
+    steps: _Steps | None = None,
+    counters: Counters | None = None,
+    threads: int = 1,
+) -> tuple[Found, Compute]:
+    """The matches of one query among events; composite ones among them are only for the reference matcher."""
+    steps = steps or _Steps(None, 1)
+    compiled = _run_compiled(plan, primitive, limits, steps, counters or Counters(), threads)
+    return compiled or _run_reference(plan, events, steps)
 
 
 def _run_totals(plan: Plan, events: EventTable, limits: Limits, steps: _Steps) -> MatchTotals | None:
