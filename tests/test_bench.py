@@ -16,7 +16,7 @@ from ouzel.bench.experiments import EXPERIMENTS
 from ouzel.bench.measure import Contender, Figures, measure
 from ouzel.bench.peers import DuckDB, numpy_pass
 from ouzel.bench.sequences import Sequence
-from ouzel.cli.main import app
+from ouzel.cli.commands import app
 from ouzel.testing.papers import sase_stream, stock_stream
 
 needs_duckdb = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is not installed")

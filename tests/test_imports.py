@@ -30,7 +30,7 @@ oz.match(pa.table(rows).to_pylist(), "PATTERN SEQ(A+ a[], B b) WHERE skip_till_n
 
 def imported(code: str) -> set[str]:
     """The packages that a program has imported in the end."""
-    program = f"import sys\nimport ouzel as oz\n{code}\nprint(*sys.modules)"
+    program = f"import sys\nimport ouzel as oz\noz.match\n{code}\nprint(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return {module.split(".")[0] for module in ran.stdout.split()}
 

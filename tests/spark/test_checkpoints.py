@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 import ouzel as oz
-from ouzel.cli.main import app
+from ouzel.cli.commands import app
 from spark_events import expected, rows, stream
 from spark_feeds import END, Feed, in_batches
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
-from ouzel.cli.main import app
+from ouzel.cli.commands import app
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
-from ouzel.cli.main import app
+from ouzel.cli.commands import app
 
 QUERY = "PATTERN SEQ(Shelf a, Exit c) WHERE [tag] WITHIN 10 RETURN a.tag, c.ts AS left_at"
 ROWS = [(1, "Shelf", 1), (2, "Shelf", 2), (3, "Exit", 2), (30, "Exit", 1)]

@@ -18,7 +18,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.avro.functions import to_avro
 from typer.testing import CliRunner, Result
 
-from ouzel.cli.main import app, main
+from ouzel.cli.commands import app
+from ouzel.cli.main import main
 from spark_events import QUERIES, SCHEMA, expected, rows, rows_of, stream
 
 EVENTS = sorted(stream(7, 200, 300), key=lambda event: int(event["ts"]))

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 import ouzel as oz
-from ouzel.cli.main import app
+from ouzel.cli.commands import app
 from ouzel.runtimes.spark.watching import own_error, own_errors, watched_tasks
 
 

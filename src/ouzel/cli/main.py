@@ -1,169 +1,69 @@
-"""The `ouzel` command: its help, and what becomes of errors and warnings."""
+"""The `ouzel` command from its first moment on: Ctrl-C ends it within a second, with one line.
+
+Nothing is imported here that takes time: the commands are, while Ctrl-C is taken care of already.
+"""
 
 from __future__ import annotations
 
 import os
-import re
-import sys
-import traceback
-import warnings
+import signal
+import threading
+import time
 from collections.abc import Sequence
-from typing import Annotated, Any
+from contextlib import suppress
+from typing import Any
 
-import typer
-from rich.markup import escape
-from rich.text import Text
-
-import ouzel as oz
-from ouzel.cli.bench import bench
-from ouzel.cli.demo import demo
-from ouzel.cli.explain import explain
-from ouzel.cli.progress import STDERR
-from ouzel.cli.run import RUN_EXAMPLES, run
-from ouzel.cli.state import state
-
-EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
-    (oz.QueryError, 3),
-    (oz.SchemaError, 4),
-    (oz.DataError, 4),
-    (oz.OuzelError, 5),
-    (OSError, 5),
-)
-UNEXPECTED = 1
-BROKEN_PIPE = 128 + 13
-
-HELP = """\
-Find patterns in files of events.
-
-A query says which events to find, in which order, under which conditions:
-
-  PATTERN SEQ(Shelf a, !(Register b), Exit c)   shelf, not paid, exit
-  WHERE   [tag_id]                              readings of one item
-  WITHIN  12 hours                              from the first to the last
-  RETURN  a.tag_id, c.ts AS left                what to tell of each match
-
-Each command has a help of its own: ouzel run --help
-"""
-
-EXAMPLES = """\
-Examples, on the data that the first of them makes:
-
-  # A shop's readings and two queries, in the directory demo
-  ouzel demo --readings 20000
-
-  # Items that were carried out unpaid, as a file
-  ouzel run demo/shoplifting.ozl --events demo/retail.parquet --to thefts.csv
-
-  # Items that were sold after at least n readings on one day
-  ouzel run 'PATTERN SEQ(Shelf+ a[], Register b)
-             WHERE skip_till_next_match(a[], b) { [tag_id] AND a.LEN >= $n }
-             WITHIN 12 hours
-             RETURN b.tag_id, a.LEN AS readings, b.ts AS sold' \\
-    --events demo/retail.parquet --param n=3
-
-Exit codes:
-
-  0  done                    4  the events do not fit the query
-  1  a bug in Ouzel          5  another error: no such file, for example
-  2  the command is wrong  130  stopped by Ctrl-C
-  3  the query is wrong    141  the reader of the output went away
-"""
-
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["--help", "-h"]},
-)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"ouzel {oz.__version__}")
-        raise typer.Exit
-
-
-@app.callback(help=escape(HELP), epilog=escape(EXAMPLES))
-def ouzel(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    """Do what the command says."""
-
-
-app.command(epilog=escape(RUN_EXAMPLES))(run)
-app.command()(explain)
-app.command()(demo)
-app.command()(bench)
-app.command()(state)
+STOPPED = 130
+LINE = "stopped by Ctrl-C\n"
+# What removes a progress bar and shows the cursor again.
+BAR_OFF = "\r\x1b[2K\x1b[?25h"
+# So many seconds a command has to put its things in order once it was interrupted.
+PATIENCE = 0.7
+_leaving = threading.Lock()
 
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command, and end with its exit code."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", oz.OuzelWarning)
-        warnings.showwarning = _warn
-        try:
-            app(args=args, prog_name="ouzel")
-        except SystemExit as end:
-            # Both Typer and Rich turn a broken pipe into exit code 1, which is that of a bug.
-            if isinstance(end.__context__, BrokenPipeError):
-                _silence_stdout()
-                raise SystemExit(BROKEN_PIPE) from None
-            raise
-        except Exception as error:
-            raise SystemExit(_report(error)) from None
+    if args is not None:  # a program calls it, and lives on
+        from ouzel.cli.commands import run_command
+
+        return run_command(args)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # an exception in the midst of an import may get lost
+        signal.signal(signal.SIGINT, _leave)
+        _watch()
+    from ouzel.cli.commands import run_command
+
+    if signal.getsignal(signal.SIGINT) is _leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return run_command(None)
+    except KeyboardInterrupt:
+        _leave()
 
 
-def _report(error: Exception) -> int:
-    """Print an error; the exit code that it calls for."""
-    for kind, code in EXIT_CODES:
-        if isinstance(error, kind):
-            _print("error", "bold red", _describe(error))
-            return code
-    if os.environ.get("OUZEL_TRACEBACK"):
-        traceback.print_exception(error)
-    hint = "this is a bug in Ouzel; please report it, with the command and what OUZEL_TRACEBACK=1 adds to this"
-    _print("unexpected error", "bold red", f"{type(error).__name__}: {error}\n  hint: {hint}")
-    return UNEXPECTED
+def _leave(*_signal: Any) -> None:
+    """Say so and end at once, without waiting for what may still be at work in threads."""
+    if _leaving.acquire(blocking=False):
+        with suppress(OSError):
+            os.write(2, (BAR_OFF + LINE if os.isatty(2) else LINE).encode())
+        os._exit(STOPPED)
 
 
-def _describe(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    text = str(error)
-    for said, option in OPTIONS:
-        text = re.sub(said, option, text)
-    return text
+def _watch() -> None:
+    """Let a thread see to it that Ctrl-C ends the command even if a long call does not let Python handle it."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
 
+    def wait() -> None:
+        while number := os.read(reading, 1):
+            # a stream handles Ctrl-C itself, as it takes some time to end well
+            if number[0] == signal.SIGINT and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                time.sleep(PATIENCE)
+                _leave()
 
-# The Python API's words for what is an option here.
-OPTIONS = (
-    (r"\b(time|type|order)='…'", r"--\1 COLUMN"),
-    (r"\bparams=\{'(\w+)': …\}", r"--param \1=…"),
-    (r"\bon_bad='quarantine'", "--on-bad quarantine"),
-    (r"\btime_unit '", "--time-unit '"),
-    (r"\bencoding='([\w-]+)'", r"--encoding \1"),
-    (r"\bdelimiter='\\t'", "--delimiter tab"),
-    (r"\bdelimiter='(.)'", r"--delimiter '\1'"),
-)
-
-
-def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    name = "" if issubclass(category, oz.OuzelWarning) else f"{category.__name__}: "
-    _print("warning", "yellow", f"{name}{message}")
-
-
-def _print(kind: str, style: str, text: str) -> None:
-    """Print to stderr, without wrapping: a caret has to stay below what it points at."""
-    STDERR.print(Text.assemble((f"{kind}: ", style), text), soft_wrap=True)
-
-
-def _silence_stdout() -> None:
-    """Let what is still buffered go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    threading.Thread(target=wait, daemon=True).start()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from ouzel.physical.automaton.totals import totals_of_paths
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
+from ouzel.physical.stoppable import stoppable
 from ouzel.runtimes.kinds import Restore
 from ouzel.runtimes.origins import origins_of
 from ouzel.runtimes.results import result_table
@@ -36,7 +37,8 @@ class MatchGraph:
         """Match without writing matches out."""
         self._plan, self._restore = plan, restore
         self._matching = plan.physical.begin(limits, once=True)
-        self._found, self._last = self._matching.graph(events.select(needed_columns([plan.query])))
+        needed = events.select(needed_columns([plan.query]))
+        self._found, self._last = stoppable(lambda: self._matching.graph(needed))
 
     def __len__(self) -> int:
         """The number of ends: of events with which matches end, once for each path that leads there."""
@@ -50,7 +52,8 @@ class MatchGraph:
     @cached_property
     def count(self) -> float:
         """The number of matches."""
-        matches, _totals = totals_of_paths(self._plan.physical, self._matching.memory, self._found, self._last)
+        graph = self._plan.physical, self._matching.memory, self._found, self._last
+        matches, _totals = stoppable(lambda: totals_of_paths(*graph))
         return float(matches.sum())
 
     @cached_property
@@ -92,7 +95,7 @@ class MatchGraph:
         found, last = self._found, self._last
         if ends is not None:
             found, last = found[list(ends)], last[list(ends)]
-        written = self._matching.expanded(found, last)
+        written = stoppable(lambda: self._matching.expanded(found, last))
         compute = compute_by_row(written.matches, written.events)
         query = self._plan.query
         return self._restore(

@@ -21,6 +21,7 @@ from ouzel.physical.reference import Event, Match, Stream, Values, find_matches
 from ouzel.physical.reference.evaluate import evaluate
 from ouzel.physical.reference.partitions import first_key, join
 from ouzel.physical.reference.table import match_table
+from ouzel.physical.stoppable import stoppable
 from ouzel.runtimes.aggregates import aggregate_table, totals_table
 from ouzel.runtimes.results import Compute, result_table
 
@@ -93,7 +94,7 @@ def _run_totals(plan: Plan, events: EventTable, limits: Limits, steps: _Steps) -
     if plan.engine != "automaton":
         return None
     matching = plan.physical.begin(limits, once=True)
-    totals: MatchTotals | None = matching.totals(events)
+    totals: MatchTotals | None = stoppable(lambda: matching.totals(events), steps.tell(len(events)))
     if totals is not None:
         steps.add(len(events), len(events))
         steps.next_query()
@@ -108,7 +109,7 @@ def _run_compiled(
         return None
     matching = plan.physical.begin(limits, once=True, threads=threads)
     try:
-        found = matching.push(events, None)
+        found = stoppable(lambda: matching.push(events, None), steps.tell(len(events)))
     except UnsuitableError:
         return None
     counters.add(matching.counters)
@@ -180,8 +181,18 @@ class _Steps:
     def add(self, events: int, total: int) -> None:
         self.done += events
         if self.progress and self.earlier + self.done - self.told >= max(1, total * self.queries // 500):
-            self.told = self.earlier + self.done
-            self.progress(self.told, max(total * self.queries, self.told))
+            self._say(self.earlier + self.done, total)
+
+    def tell(self, total: int) -> Callable[[float], None] | None:
+        """What to do with the part that is done of a query; nothing, if nobody wants to know."""
+        if self.progress is None:
+            return None
+        return lambda part: self._say(self.earlier + int(part * total), total)
+
+    def _say(self, done: int, total: int) -> None:
+        assert self.progress is not None
+        self.told = max(self.told, done)
+        self.progress(self.told, max(total * self.queries, self.told))
 
     def next_query(self) -> None:
         self.earlier += self.done

@@ -59,7 +59,7 @@ class Matcher:
         self._stage = stage_of(compiled.plans, self.limits, none)
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         self._order = Ordering(none, delay, [name for name in reading.order if name != reading.time])
-        self._is_finished = False
+        self._is_finished = self._is_broken = False
         # no events yet, but their columns: whoever resumes must know them
         self._stage.step(none, BEGINNING)
 
@@ -114,13 +114,19 @@ class Matcher:
         return self._step(self._order.finish(), None)
 
     def _step(self, events: EventTable, now: int | None) -> Result:
-        results = self._stage.step(events, now)
+        try:
+            results = self._stage.step(events, now)
+        except KeyboardInterrupt:
+            self._is_broken = True
+            raise
         self.report.matches += sum(table.num_rows for table in results.values())
         return results[self.names[0]] if len(self.names) == 1 else results
 
     def _check_open(self) -> None:
         if self._is_finished:
             raise OuzelError("the matcher is finished: required a new one, or a snapshot from before")
+        if self._is_broken:
+            raise OuzelError("the matcher was interrupted: required a new one, or a snapshot from before")
 
     def _fitted(self, events: pa.RecordBatch | pa.Table) -> pa.Table:
         """The batch with the columns and types that were agreed on."""

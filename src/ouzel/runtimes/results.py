@@ -20,6 +20,7 @@ from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import Kind
 from ouzel.physical.event_table import Integers
 from ouzel.physical.match_table import Many, MatchTable, One
+from ouzel.physical.stoppable import stoppable
 
 Compute = Callable[[Expression], Any]
 """The values of an expression for all matches, as an array or list that Arrow takes."""
@@ -101,7 +102,8 @@ class _Builder:
         is_whole = not len(rows) or int(rows.min()) >= 0
         places = pa.array(rows) if is_whole else pa.array(rows, mask=rows < 0)
         values = self.table.column(column)
-        return (values.chunk(0) if values.num_chunks == 1 else values).take(places)
+        whole = values.chunk(0) if values.num_chunks == 1 else values
+        return stoppable(lambda: whole.take(places), size=len(rows))
 
 
 def _lists(bound: Many, values: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.physical.matching import Matching
+from ouzel.physical.stoppable import stoppable
 from ouzel.runtimes.replay import Replay
 from ouzel.runtimes.results import result_table
 
@@ -65,7 +67,7 @@ class Engines:
         results: dict[str, pa.Table] = {}
         for plan, columns, matching in zip(self.plans, self.columns, self.matchings, strict=True):
             try:
-                found = matching.push(events.select(columns), now)
+                found = stoppable(partial(matching.push, events.select(columns), now))
             except UnsuitableError as why:
                 raise OuzelError(f"the engine {plan.engine} cannot go on: {why}") from why
             compute = compute_by_row(found.matches, found.events)

@@ -15,10 +15,11 @@ from enum import IntEnum
 from ouzel.physical.automaton.registers import FIRST, NODE, START
 from ouzel.physical.automaton.source import Writer
 from ouzel.physical.automaton.store import UNION
+from ouzel.physical.stoppable import SEEN
 
 
 class Status(IntEnum):
-    """Why a kernel returned: it is done, needs room, or has reached a limit."""
+    """Why a kernel returned: it is done, needs room, has reached a limit, or was told to stop."""
 
     DONE = 0
     NODES = 1
@@ -27,6 +28,7 @@ class Status(IntEnum):
     NEW_RUNS = 4
     TOO_MANY_RUNS = 5
     TOO_MANY_NODES = 6
+    STOPPED = 7
 
 
 _SHORT = (
@@ -37,9 +39,9 @@ _SHORT = (
 CURSOR = ("p", "i", "loaded", "runs", "nodes", "matches", "live", "stamp", "made", "merged", "shed", "peak")
 """What a kernel must know to go on, in the order of the array `cursor`."""
 
-_ARGUMENTS = """cursor, base, masks, keys, begins, moments, clocks, limit, merge, most_runs, shed_runs, most_nodes,
-    from_runs, old_ri, old_rf, ri, rf, keep, slots, stamps, to_runs, new_ri, new_rf, found,
-    event, component, before, lesser, stretch"""
+_ARGUMENTS = """board, cursor, base, masks, keys, begins, moments, clocks, limit, merge,
+    most_runs, shed_runs, most_nodes, from_runs, old_ri, old_rf, ri, rf, keep, slots, stamps,
+    to_runs, new_ri, new_rf, found, event, component, before, lesser, stretch"""
 
 
 def breadth_first(writer: Writer) -> str:
@@ -66,6 +68,9 @@ def kernel(
             i = begins[p]
             loaded = 1
         while i < begins[p + 1]:
+            board[1] = i - begins[0]
+            {SEEN}
+                return {int(Status.STOPPED)}
             g = i + 1
             while g < begins[p + 1] and moments[g] == moments[i]:
                 g += 1
@@ -162,6 +167,7 @@ def kernel(
             i = begins[p]
             loaded = 1
         while i < begins[p + 1]:
+            board[1] = i - begins[0]
             start = i
             nodes_before = nodes
             matches_before = matches
@@ -177,6 +183,8 @@ def kernel(
             if status == {int(Status.DONE)}:
 {starts}
             while runs > 1 and status == {int(Status.DONE)}:
+                {SEEN}
+                    return {int(Status.STOPPED)}
                 while postponed < runs:
                     slots[postponed] = g
                     postponed += 1

@@ -16,10 +16,11 @@ from ouzel.kernels.arrays import longer, taller
 from ouzel.kernels.jit import Kernel
 from ouzel.physical.automaton.shape import Shape
 from ouzel.physical.automaton.store import UNION, Store
-from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, One
+from ouzel.physical.stoppable import SEEN
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def expand_source(shape: Shape) -> str:
     return f"""
 @jit
 def kernel(
-    fill, f, totals, begins, lengths, branches, most_matches, most_size, shed_matches,
+    board, fill, f, totals, begins, lengths, branches, most_matches, most_size, shed_matches,
     found, event, component, before, lesser, stretch, clocks, limit, of, {", ".join(outputs)}
 ):
     matches = totals[0]
@@ -63,6 +64,8 @@ def kernel(
         branches[0, 2] = 1 if last >= 0 else 0
         waiting = 1
         while waiting > 0:
+            {SEEN}
+                return f, {int(Needs.ROOM)}
             waiting -= 1
             q = branches[waiting, 0]
             k = branches[waiting, 1]
@@ -154,7 +157,7 @@ def expand(
 ) -> Expanded:
     """What each variable is bound to in each match, as numbers of prepared events (-1: none)."""
     arrays, singles = _split(shape)
-    kernel = kernel_of(source, store.nodes)
+    kernel = long_kernel_of(source, store.nodes)
     nodes = (found, *store.arrays, clocks, limit)
     work = _Work()
     totals = np.zeros(len(shape.states) + 2, np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from ouzel.physical.automaton.runs import Runs, drive
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.automaton.totals import totals_of_paths
 from ouzel.physical.compiled import share
-from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.pending import released
 from ouzel.physical.compiled.prepare import Prepared, prepare
@@ -116,8 +115,7 @@ class AutomatonMatching:
             own = begins[ends[0] : ends[1] + 1]
             return self._expand(store, *self._drive(new, base, own, arguments, store))
 
-        with ThreadPoolExecutor(len(ranges)) as threads:
-            bound = joined(list(threads.map(part, ranges)))
+        bound = joined(share.each_in_a_thread(part, ranges))
         if len(self._ends(bound)[0]) > self.limits.max_matches:
             raise self.limits.exceeded("max_matches")
         return bound
@@ -151,7 +149,7 @@ class AutomatonMatching:
         runs = memory.runs if store is None else Runs.none(plan.widths)
         store = store or memory.store
         driven = drive(
-            kernel_of(plan.source, memory.seen),
+            long_kernel_of(plan.source, memory.seen, 1 / max(len(new), 1)),
             runs,
             store,
             begins,

@@ -14,11 +14,12 @@ from ouzel.logical.values import ValueType
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.automaton.shape import Shape
 from ouzel.physical.compiled.emit import Emitter, Value
-from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Derived, Operands
 from ouzel.physical.compiled.prepare import Prepared
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, One, ends_of
+from ouzel.physical.stoppable import SEEN
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,10 @@ class Refutation:
         until = "moments[y] >= moments[v[k]]" if self.after >= 0 else "clocks[y] - clocks[first[k]] >= limit"
         return f"""
 @jit
-def kernel(keep, u, v, first, last, parts, refuters, starts, moments, clocks, limit{parameters}):
+def kernel(board, keep, u, v, first, last, parts, refuters, starts, moments, clocks, limit{parameters}):
     for k in range(len(keep)):
+        {SEEN}
+            return keep
         if not keep[k]:
             continue
         p = parts[last[k]]
@@ -125,7 +128,7 @@ def kernel(keep, u, v, first, last, parts, refuters, starts, moments, clocks, li
         refuters = np.flatnonzero(prepared.masks & (1 << self.component.position))
         refuters = refuters[np.lexsort((prepared.moments[refuters], prepared.parts[refuters]))]
         starts = np.searchsorted(prepared.parts[refuters], np.arange(prepared.parts.max() + 2))
-        kept = kernel_of(self.source, len(prepared.rows))(
+        kept = long_kernel_of(self.source, len(prepared.rows))(
             np.ones(len(chosen), np.bool_),
             *(one[chosen] for one in (u, v, first, last)),
             prepared.parts,

@@ -16,9 +16,10 @@ import pyarrow as pa
 from ouzel.logical.match_aggregates import MatchAggregate
 from ouzel.physical.automaton.memory import Memory
 from ouzel.physical.automaton.store import UNION
-from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_totals import Total, floats_of, ranks_of
+from ouzel.physical.stoppable import SEEN
 
 if TYPE_CHECKING:
     from ouzel.physical.automaton.automaton import AutomatonPlan
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
 _KERNEL = f"""
 @jit
 def kernel(
-    found, ends, parts, event, component, before, nodes, clocks, limit,
+    board, found, ends, parts, event, component, before, nodes, clocks, limit,
     states, values, ranks, nulls, paths, counts, sums, best, matches, of_counts, of_sums, of_best
 ):
     low = 0
     done = 0
     for f in range(len(found)):
+        {SEEN}
+            return
         end = ends[f]
         p = parts[end]
         # nodes of partitions gone by, or too early for this end: no path of the window leads through them;
@@ -118,7 +121,7 @@ def totals_of_paths(
     counts, sums = np.zeros((width, parts)), np.zeros((width, parts))
     best = np.full((width, parts), -1, np.int64)
     results = matches, counts, sums, best
-    kernel_of(_KERNEL, store.nodes)(
+    long_kernel_of(_KERNEL, store.nodes)(
         found, ends, numbers, *nodes, buffer.clocks, plan.limit, states, values, ranks, nulls, *work, *results
     )
     made = []

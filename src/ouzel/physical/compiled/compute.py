@@ -17,6 +17,7 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.reference.evaluate import Bindings, evaluate
 from ouzel.physical.reference.events import Event, Stream, Values
+from ouzel.physical.stoppable import stoppable
 
 
 def compute_by_row(matches: MatchTable, events: EventTable) -> Callable[[Expression], Any]:
@@ -24,7 +25,7 @@ def compute_by_row(matches: MatchTable, events: EventTable) -> Callable[[Express
 
     def compute(expression: Expression) -> Any:
         try:
-            return _by_kernel(expression, matches, events)
+            return stoppable(lambda: _by_kernel(expression, matches, events), size=len(matches))
         except UnsuitableError:
             return _one_by_one(expression, matches, events)
 

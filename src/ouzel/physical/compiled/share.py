@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
+from ouzel.physical import stoppable
+
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Below so many events, a second thread costs more than it saves.
@@ -21,8 +25,20 @@ def in_threads(work: Callable[[int, int], Result], count: int, threads: int) -> 
     if threads < 2 or count < PARALLEL_FROM:
         return [work(0, count)]
     edges = [count * k // threads for k in range(threads + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, edges[:-1], edges[1:]))
+    return each_in_a_thread(lambda ends: work(*ends), list(pairwise(edges)))
+
+
+def each_in_a_thread(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Do the work for each item in a thread of its own; the results in order.  If one fails, all are stopped."""
+    with ThreadPoolExecutor(len(items)) as pool:
+        futures = [pool.submit(copy_context().run, work, item) for item in items]
+        ended = wait(futures, return_when=FIRST_EXCEPTION).done
+        errors = [error for one in ended if (error := one.exception()) is not None]
+        if errors:
+            stoppable.stop()
+            # those that were only told to stop do not say why
+            raise min(errors, key=lambda error: isinstance(error, stoppable.StoppedError))
+        return [one.result() for one in futures]
 
 
 def split_evenly(begins: Integers, parts: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ouzel.physical.compiled.growing import Growing
-from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits
@@ -34,13 +34,17 @@ class Constructed:
 
 @dataclass(frozen=True)
 class Construction:
-    """What the kernel takes of a plan and of memory; several may work at once on stacks of their own."""
+    """What the kernel takes of a plan and of memory; several may work at once on stacks of their own.
+
+    `parts` is how many.
+    """
 
     plan: ScanPlan
     memory: Memory
     stacks: Stacks
     limits: Limits
     arguments: list[Array]
+    parts: int = 1
 
     def run(self, masks: Integers, base: int) -> Constructed:
         """Take the latest events, of which the first has the number `base`."""
@@ -53,7 +57,7 @@ class Construction:
             *self.stacks.arrays(len(masks), memory.keys.counts()),
             *self.arguments,
         )
-        kernel = kernel_of(self.plan.source, memory.seen)
+        kernel = long_kernel_of(self.plan.source, memory.seen, 1 / (self.parts * max(len(masks), 1)))
         out = Growing(np.int32)
         out.reserve(_ROOM * length)
         done = found = shed = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,11 +77,12 @@ class ScanMatching:
 
         def part(number: int) -> Constructed:
             """The sequences of some partitions, with stacks of their own."""
-            construction = Construction(self.plan, memory, Stacks(self.plan.shape), self.limits, arguments)
+            stacks = Stacks(self.plan.shape)
+            construction = Construction(self.plan, memory, stacks, self.limits, arguments, self.threads)
             return construction.run(np.where(key % self.threads == number, prepared.masks, 0), base)
 
-        with ThreadPoolExecutor(self.threads) as threads:
-            sequences = np.concatenate(self._counted(list(threads.map(part, range(self.threads)))))
+        parts = share.each_in_a_thread(part, range(self.threads))
+        sequences = np.concatenate(self._counted(parts))
         if len(sequences) > self.limits.max_matches:
             raise self.limits.exceeded("max_matches")
         return sequences[np.argsort(sequences[:, -1], kind="stable")]

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ouzel.physical.compiled.emit import ByVariable, Emitter
-from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Array, Operands
 from ouzel.physical.compiled.prepare import Prepared
 from ouzel.physical.scan.shape import Negative, Shape
+from ouzel.physical.stoppable import SEEN
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Postponed:
         parts = arguments[0][refuters] if self.keyed else np.zeros(len(refuters), np.int64)
         order = np.argsort(parts, kind="stable")
         starts = np.searchsorted(parts[order], np.arange(int(parts.max()) + 2))
-        kernel_of(self.source, seen)(keep, refuters[order], starts, *sequences, *arguments)
+        long_kernel_of(self.source, seen)(keep, refuters[order], starts, *sequences, *arguments)
 
 
 def _source(shape: Shape, negative: Negative, operands: Operands) -> str:
@@ -67,8 +68,10 @@ def _source(shape: Shape, negative: Negative, operands: Operands) -> str:
     keys = "".join(f"key{key}, " for key in range(shape.keys))
     return f"""
 @jit
-def kernel(keep, refuters, starts, {sequences}, {keys}moments, clocks, limit, {operands.parameters}):
+def kernel(board, keep, refuters, starts, {sequences}, {keys}moments, clocks, limit, {operands.parameters}):
     for s in range(len(keep)):
+        {SEEN}
+            return
         if not keep[s]:
             continue
 {binding}

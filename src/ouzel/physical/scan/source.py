@@ -14,6 +14,7 @@ from ouzel.logical.pattern import Component
 from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.scan.shape import Negative, Shape
+from ouzel.physical.stoppable import SEEN
 
 
 def scan_source(shape: Shape, operands: Operands) -> str:
@@ -35,7 +36,7 @@ def scan_source(shape: Shape, operands: Operands) -> str:
     return f"""
 @jit
 def kernel(
-    begin, base, masks, moments, clocks, limit, out, found, most, sheds, counts, {", ".join(arrays)},
+    board, begin, base, masks, moments, clocks, limit, out, found, most, sheds, counts, {", ".join(arrays)},
     {operands.parameters}
 ):
 {begin}
@@ -43,6 +44,9 @@ def kernel(
     shed = 0
     room = min(len(out) // {shape.length}, most)
     for i in range(begin, len(masks)):
+        board[1] = i
+        {SEEN}
+            return i, found, shed
 {body}
 {writer.returning("    ", "len(masks)", "found")}
 """
@@ -196,6 +200,10 @@ class _Writer:
         line(f"j{level} = " + (self._head(level) if level == last - 1 else f"rip{level + 1}[j{level + 1}]"))
         line(f"while j{level} >= 0:")
         self.emitter.depth += 1
+        if level > 0 or self.shape.inner:
+            # the innermost loop alone is never long
+            line(SEEN)
+            line("    return i, found, shed")
         line(f"x{level} = event{level}[j{level}]")
         line(f"if now - clocks[x{level}] >= limit:")
         line("    break")

@@ -1,0 +1,191 @@
+"""Ctrl-C ends a run soon, whatever runs: every loop that may take long, in one thread or several, and imports."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ouzel as oz
+from ouzel.kernels import jit
+from ouzel.physical.automaton import expand, negation, totals
+from ouzel.physical.automaton import matching as automaton
+from ouzel.physical.compiled import kernel, share
+from ouzel.physical.scan import construction, postponed
+
+SOON = 5.0
+# All of them would run for minutes.
+PAIRS = "SEQ(A a, B b, C c) WHERE a.x + b.x + c.x < 0 WITHIN 5000"
+AUTOMATON = {"engine": "automaton"}
+LOOPS: dict[str, tuple[ModuleType, str, dict[str, Any]]] = {
+    "a scan": (construction, "SEQ(A a, B b, C c, A d) WHERE a.x + b.x + c.x + d.x < 0", {}),
+    "a scan with negation": (construction, "SEQ(A a, !(C c), B b) WHERE c.x > a.x + 5", {}),
+    "negation at the end": (postponed, "SEQ(A a, B b, !(C c)) WHERE c.x > a.x + 5 WITHIN 1000000", {}),
+    "an automaton": (automaton, PAIRS, AUTOMATON),
+    "an automaton without merging": (automaton, PAIRS, {**AUTOMATON, "tuning": {"evaluation": "basic"}}),
+    "backtracking": (automaton, PAIRS, {**AUTOMATON, "tuning": {"evaluation": "backtracking"}}),
+    "matches written out": (expand, "SEQ(A a, A+ b[], B c)", {"limits": oz.Limits(max_matches=2**60)}),
+    "totals": (totals, "SEQ(A a, A+ b[], B c) WITHIN 75% RETURN count(*) AS n OUTPUT AGGREGATE", {}),
+    "negation in an automaton": (negation, "SEQ(A a, !(C c), B b) WHERE c.x > b.x + 5", AUTOMATON),
+}
+COUNTS = {
+    "totals": {True: 100_000, False: 10_000},
+    "negation in an automaton": {True: 9_000, False: 3_000},
+}
+
+
+def events(count: int) -> pa.Table:
+    numbers = np.arange(count)
+    x = np.random.default_rng(1).random(count)
+    return pa.table({"ts": numbers, "type": np.array(["A", "B", "C"])[numbers % 3], "k": numbers % 2, "x": x})
+
+
+class Interrupting:
+    """Progress that presses Ctrl-C once a kernel of a module has been called."""
+
+    def __init__(self, module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.entered = threading.Event()
+        self.at = 0.0
+        monkeypatch.setattr(module, "long_kernel_of", self.noted)
+
+    def noted(self, *arguments: Any) -> jit.Kernel:
+        run = kernel.long_kernel_of(*arguments)
+
+        def noting(*others: Any) -> Any:
+            self.entered.set()
+            return run(*others)
+
+        return noting
+
+    def __call__(self, _done: int, _total: int) -> None:
+        if self.entered.is_set():
+            self.at = time.perf_counter()
+            signal.raise_signal(signal.SIGINT)
+
+
+def others() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if one is not threading.main_thread()]
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "interpreted"])
+@pytest.mark.parametrize("name", LOOPS)
+def test_ctrl_c_ends_every_loop(name: str, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, query, options = LOOPS[name]
+    monkeypatch.setattr(kernel, "COMPILE_FROM", 0 if compiled else 10**9)
+    before, interrupting = others(), Interrupting(module, monkeypatch)
+    count = COUNTS.get(name, {True: 20_000, False: 3_000})[compiled]
+    text = f"PATTERN {query}".replace("75%", str(count * 3 // 4))
+    with pytest.raises(KeyboardInterrupt):
+        oz.match(events(count), text, threads=1, progress=interrupting, **options)
+    assert time.perf_counter() - interrupting.at < SOON
+    # what was told to stop does: it may have to be compiled first
+    for thread in set(others()) - set(before):
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("name", ["a scan", "an automaton"])
+def test_ctrl_c_ends_several_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, query, options = LOOPS[name]
+    monkeypatch.setattr(share, "PARALLEL_FROM", 1_000)
+    before, interrupting = others(), Interrupting(module, monkeypatch)
+    text = f"PATTERN {query}".replace("WHERE", "WHERE [k] AND")
+    with pytest.raises(KeyboardInterrupt):
+        oz.match(events(40_000), text, threads=2, progress=interrupting, **options)
+    assert time.perf_counter() - interrupting.at < SOON
+    for thread in set(others()) - set(before):
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_a_run_after_an_interrupted_one_is_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupting = Interrupting(construction, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        oz.match(events(3_000), f"PATTERN {LOOPS['a scan'][1]}", progress=interrupting)
+    query = "PATTERN SEQ(A a, B b) WHERE a.x < b.x WITHIN 5"
+    assert oz.match(events(300), query).equals(oz.match(events(300), query, engine="reference"))
+
+
+def test_progress_moves_while_a_kernel_runs() -> None:
+    told: list[tuple[int, int]] = []
+    oz.match(
+        events(3_000),
+        "PATTERN SEQ(A a, B b, C c) WHERE a.x + b.x + c.x < 0 WITHIN 250",
+        progress=lambda done, total: told.append((done, total)),
+    )
+    inside = [done for done, _total in told if 0 < done < 3_000]
+    assert len(inside) >= 2
+    assert inside == sorted(inside)
+    assert told[-1] == (3_000, 3_000)
+
+
+def test_an_interrupted_matcher_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = events(3_000)
+    matcher = oz.matcher(f"PATTERN {LOOPS['a scan'][1]}", table.schema)
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        matcher.push(table)
+    with pytest.raises(oz.OuzelError, match="the matcher was interrupted: required a new one, or a snapshot"):
+        matcher.push(table)
+
+
+# ---- the command line ------------------------------------------------------------------------------------
+
+COMMAND = """
+import sys, time
+{prepare}
+from ouzel.cli.main import main
+sys.argv = ["ouzel", "run", sys.argv[1], "--events", sys.argv[2]]
+main()
+"""
+MATCHING = """
+from ouzel.physical import stoppable
+board = stoppable.board
+def said(*share):
+    print("now", flush=True)
+    return board(*share)
+stoppable.board = said
+"""
+IMPORTING = """
+class Slow:
+    def find_spec(self, name, *_):
+        if name == "pyarrow":
+            print("now", flush=True)
+            time.sleep(60)
+sys.meta_path.insert(0, Slow())
+"""
+QUERIES = {
+    "single events": """PATTERN SEQ(R a, R b, R c, R d) WHERE [k] AND a.x < b.x AND c.x < b.x
+        AND d.x > a.x + b.x + c.x + 3 WITHIN 3 hours""",
+    "a closure": "PATTERN SEQ(R a, R+ b[], R c) WHERE [k] AND b[i].x > a.x AND c.x > sum(b[].x) WITHIN 3 hours",
+}
+
+
+@pytest.mark.parametrize("prepare", [MATCHING, IMPORTING], ids=["matching", "importing"])
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_command_ends_with_one_line(name: str, prepare: str, tmp_path: Path) -> None:
+    table = events(50_000).set_column(1, "type", pa.array(["R"] * 50_000))
+    pq.write_table(table, tmp_path / "events.parquet")
+    code = COMMAND.format(prepare=prepare)
+    command = [sys.executable, "-c", code, QUERIES[name], str(tmp_path / "events.parquet")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "now\n"
+        began = time.perf_counter()
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(60) == 130
+        assert time.perf_counter() - began < SOON
+        assert process.stderr.read() == "stopped by Ctrl-C\n"
