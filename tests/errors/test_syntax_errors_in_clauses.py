@@ -149,25 +149,25 @@ RESULTS = {
                               ^
           required: an expression
     """,
-    "RETURN *": """
-        PATTERN A a RETURN *
+    "a name for RETURN *": """
+        PATTERN A a RETURN * AS x
 
-        unexpected '*'
-          line 1, column 20
-            PATTERN A a RETURN *
-                               ^
-          required: an expression
-          hint: without RETURN, a match has its start, its end and every variable
-    """,
-    "RETURN a.*": """
-        PATTERN A a RETURN a.*
-
-        unexpected '*'
+        unexpected 'AS'
           line 1, column 22
-            PATTERN A a RETURN a.*
-                                 ^
+            PATTERN A a RETURN * AS x
+                                 ^^
+          required: ',', INTO, OUTPUT or the end of the query
+          hint: a.* makes several columns, called a_x, a_y, …: name single ones with AS
+    """,
+    "an aggregate of a.*": """
+        PATTERN A a RETURN sum(a.*)
+
+        unexpected '*'
+          line 1, column 26
+            PATTERN A a RETURN sum(a.*)
+                                     ^
           required: an attribute name
-          hint: a whole event is returned by its variable: RETURN a
+          hint: a.* stands in RETURN alone; count(*) counts matches, count(a[]) events
     """,
     "a missing comma in RETURN": """
         PATTERN A a RETURN a.x a.y

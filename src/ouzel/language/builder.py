@@ -244,6 +244,9 @@ class Builder(ExpressionBuilder):
         text = one_line(self.source[expression.span.start : expression.span.end])
         return tree.Item(expression, parts[1] if len(parts) > 1 else None, text, span_of(meta))
 
+    def every(self, meta: Meta, parts: list[Any]) -> tree.Every:
+        return tree.Every(self.reference(meta, parts[:-1]) if len(parts) > 1 else None, span_of(meta))
+
     def into(self, meta: Meta, parts: list[tree.Name]) -> tree.Name:
         return parts[0]
 

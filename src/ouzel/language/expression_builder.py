@@ -178,7 +178,7 @@ class ExpressionBuilder(Transformer[Token, Any]):
     def index(self, meta: Meta, parts: list[Token]) -> tuple[str, Span]:
         return (str(parts[0]) if parts else ""), span_of(meta)
 
-    def reference(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+    def reference(self, meta: Meta, parts: list[Any]) -> tree.Reference:
         variable = tree.Name(unquote(str(parts[0])), span_of(parts[0]))
         index = next((self._index(variable, *part) for part in parts[1:] if isinstance(part, tuple)), None)
         attribute = next(

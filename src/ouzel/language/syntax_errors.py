@@ -175,8 +175,8 @@ _SLIPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("", ",", "the parts of a length follow each other: 1 hour 30 minutes"),
     ),
     "RETURN": (
-        (r"\breturn", r"\*", "without RETURN, a match has its start, its end and every variable"),
-        (r"\.", r"\*", "a whole event is returned by its variable: RETURN a"),
+        (r"\.", r"\*", "a.* stands in RETURN alone; count(*) counts matches, count(a[]) events"),
+        (r"\*", "as", "a.* makes several columns, called a_x, a_y, …: name single ones with AS"),
         (r"\breturn\s+into", ".*", "say what to return before INTO: RETURN a.x AS x INTO T"),
         (r"\bas", ".+", _BACKTICKS),
     ),

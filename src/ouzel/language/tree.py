@@ -197,10 +197,18 @@ class Within:
 
 
 @dataclass(frozen=True)
+class Every:
+    """`a.*`, every attribute of a variable, or `*`, every attribute of every variable."""
+
+    of: Reference | None
+    span: Span
+
+
+@dataclass(frozen=True)
 class Item:
     """One expression of RETURN and the name given to it."""
 
-    expression: Expression
+    expression: Expression | Every
     name: Name | None
     text: str
     span: Span

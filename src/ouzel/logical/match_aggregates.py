@@ -117,7 +117,7 @@ class MatchAggregateBinder(ReferenceBinder):
         return column_type(component, column)
 
 
-def _hint(written: tree.Expression) -> str | None:
+def _hint(written: tree.Expression | tree.Every) -> str | None:
     """What may have been meant by an item that is no aggregate."""
     if isinstance(written, tree.Reference) and written.attribute is not None:
         return f"WHERE [{written.attribute.written}] makes a row for each value of it, and a column for the values"

@@ -12,6 +12,7 @@ from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
 from ouzel.language.tree import Strategy
 from ouzel.logical.bind_expression import ExpressionBinder
+from ouzel.logical.bind_output import OutputBinder, OutputColumn
 from ouzel.logical.bind_pattern import PatternBinder
 from ouzel.logical.coercion import unify
 from ouzel.logical.conjuncts import Conjunct, place_conjuncts
@@ -25,14 +26,6 @@ from ouzel.logical.schema import Schema
 from ouzel.logical.type_rules import TypeClash
 from ouzel.logical.values import BOOLEAN
 from ouzel.logical.window import Window, bind_window
-
-
-@dataclass(frozen=True)
-class OutputColumn:
-    """One column of the result."""
-
-    name: str
-    expression: Expression
 
 
 @dataclass(frozen=True)
@@ -247,11 +240,6 @@ class _QueryBinder:
     # ---- RETURN ------------------------------------------------------------------------------------------
 
     def _output(self) -> tuple[OutputColumn, ...]:
-        binder = ExpressionBinder(self.source, self.schema, self.components, self.parameters, in_return=True)
-        written = [binder.bind(item.expression) for item in self.written.items]
-        settled = [unify([one], self.schema.time.tick)[0] for one in written]
-        bound = list(zip(self.written.items, settled, strict=True))
-        short = [item.name.text if item.name else _short_name(item, value) for item, value in bound]
         for component in () if self.written.items else self.components.values():
             if component.variable in ("start", "end") and not component.negative:
                 self._fail(
@@ -260,45 +248,12 @@ class _QueryBinder:
                     required="a variable that is not called as a column of the result: start, end",
                     hint="choose another name, or say what to RETURN",
                 )
-        columns: dict[str, OutputColumn] = {}
-        for (item, expression), short_name in zip(bound, short, strict=True):
-            name = short_name
-            if item.name is None and short.count(name) > 1 and isinstance(expression, Attribute | Events):
-                name = _long_name(item)
-            if name in columns:
-                self._fail(
-                    f"two columns of RETURN are called '{name}'",
-                    (item.name or item).span,
-                    required="a name of its own for every column",
-                    hint="name it with AS",
-                )
-            columns[name] = OutputColumn(name, expression)
-        return tuple(columns.values())
+        binder = OutputBinder(self.source, self.schema, self.components, self.parameters, in_return=True)
+        return binder.columns(self.written.items)
 
     def _aggregates(self, tests: tuple[EquivalenceTest, ...]) -> tuple[MatchAggregate, ...]:
         binder = MatchAggregateBinder(self.source, self.schema, self.components, self.parameters, in_return=True)
         return binder.bind(self.written, {test.attribute for test in tests})
-
-
-def _short_name(item: tree.Item, expression: Expression) -> str:
-    """`a.tag_id` becomes the column tag_id; any other expression is called by its text."""
-    if isinstance(expression, Attribute):
-        return expression.name
-    if isinstance(expression, Events):
-        if isinstance(item.expression, tree.Reference) and item.expression.attribute is not None:
-            return item.expression.attribute.text
-        return expression.variable
-    return item.text
-
-
-def _long_name(item: tree.Item) -> str:
-    """`a.tag_id` where another column is called tag_id: a_tag_id."""
-    written = item.expression
-    if not isinstance(written, tree.Reference) or written.attribute is None:
-        return item.text
-    index = item.text[len(written.variable.written) :].rpartition("].")[0]
-    index = f"{index}]".replace(written.variable.written, written.variable.text) if index else ""
-    return f"{written.variable.text}{index}_{written.attribute.text}"
 
 
 def _top_level(where: tree.Expression | None) -> list[tree.Expression]:
