@@ -197,16 +197,6 @@ OPERANDS = {
                         ^^
           required: a closing */
     """,
-    "an attribute of an attribute": """
-        PATTERN A a WHERE a.x.y = 3
-
-        unexpected '.'
-          line 1, column 22
-            PATTERN A a WHERE a.x.y = 3
-                                 ^
-          required: an operator, a clause such as WHERE or the end of the query
-          hint: an attribute has no attributes of its own
-    """,
     "a number for an attribute": """
         PATTERN A a WHERE a.1 = 3
 
@@ -286,13 +276,13 @@ OPERANDS = {
 
 EQUIVALENCE_TESTS = {
     "an equivalence test of a reference": """
-        PATTERN A a WHERE [a.x]
+        PATTERN SEQ(A a, B b) WHERE [a.x]
 
-        unexpected '.'
-          line 1, column 21
-            PATTERN A a WHERE [a.x]
-                                ^
-          required: ',', ']' or a comparison
+        a variable in the equivalence test [a.x]
+          line 1, column 30
+            PATTERN SEQ(A a, B b) WHERE [a.x]
+                                         ^^^
+          required: an attribute that all events of the match share
           hint: an equivalence test names the attribute alone: [x]
     """,
     "an equivalence test with an inequality": """

@@ -181,11 +181,15 @@ class ExpressionBuilder(Transformer[Token, Any]):
     def reference(self, meta: Meta, parts: list[Any]) -> tree.Reference:
         variable = tree.Name(unquote(str(parts[0])), span_of(parts[0]))
         index = next((self._index(variable, *part) for part in parts[1:] if isinstance(part, tuple)), None)
-        attribute = next(
-            (tree.Name(unquote(str(part)), span_of(part)) for part in parts[1:] if isinstance(part, Token)),
-            None,
-        )
+        tokens = [part for part in parts[1:] if isinstance(part, Token)]
+        attribute = self.path(meta, tokens) if tokens else None
         return tree.Reference(variable, index or tree.Index.NONE, attribute, span_of(meta))
+
+    def path(self, meta: Meta, tokens: list[Token]) -> tree.Name:
+        parts = tuple(tree.Name(unquote(str(token)), span_of(token)) for token in tokens)
+        if len(parts) == 1:
+            return parts[0]
+        return tree.Name(".".join(part.text for part in parts), parts[0].span.to(parts[-1].span), parts)
 
     def _index(self, variable: tree.Name, text: str, span: Span) -> tree.Index:
         compact = re.sub(r"\s", "", text).lower()

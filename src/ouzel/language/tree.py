@@ -15,15 +15,16 @@ from ouzel.language.names import quoted
 
 @dataclass(frozen=True)
 class Name:
-    """An identifier where it stands."""
+    """An identifier where it stands; `parts` are those of a path to a field, `address.city`."""
 
     text: str
     span: Span
+    parts: tuple[Name, ...] = ()
 
     @property
     def written(self) -> str:
         """The name as a query writes it."""
-        return quoted(self.text)
+        return ".".join(part.written for part in self.parts) or quoted(self.text)
 
 
 # ---- expressions -----------------------------------------------------------------------------------------

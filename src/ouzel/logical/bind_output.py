@@ -102,14 +102,13 @@ class OutputBinder(ExpressionBinder):
 
 
 def _short_name(item: tree.Item, expression: Expression) -> str:
-    """`a.tag_id` becomes the column tag_id; any other expression is called by its text."""
+    """`a.tag_id` becomes the column tag_id, `a.address.city` city; any other expression is called by its text."""
+    written = item.expression.attribute if isinstance(item.expression, tree.Reference) else None
+    if isinstance(expression, Attribute | Events) and written is not None:
+        return written.parts[-1].text if written.parts else written.text
     if isinstance(expression, Attribute):
         return expression.name
-    if isinstance(expression, Events):
-        if isinstance(item.expression, tree.Reference) and item.expression.attribute is not None:
-            return item.expression.attribute.text
-        return expression.variable
-    return item.text
+    return expression.variable if isinstance(expression, Events) else item.text
 
 
 def _long_name(item: tree.Item, expression: Expression) -> str:
@@ -121,4 +120,5 @@ def _long_name(item: tree.Item, expression: Expression) -> str:
         return _short_name(item, expression)
     index = item.text[len(written.variable.written) :].rpartition("].")[0]
     index = f"{index}]".replace(written.variable.written, written.variable.text) if index else ""
-    return f"{written.variable.text}{index}_{written.attribute.text}"
+    names = [part.text for part in written.attribute.parts or (written.attribute,)]
+    return f"{written.variable.text}{index}_{'_'.join(names)}"

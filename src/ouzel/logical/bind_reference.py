@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -10,10 +10,11 @@ from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
 from ouzel.language.names import quoted
 from ouzel.language.tree import Index
+from ouzel.logical.bind_field import unknown_field
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Events, Expression, Extent, Length, Moment
 from ouzel.logical.functions import AGGREGATES
 from ouzel.logical.pattern import Binds, Component
-from ouzel.logical.schema import Column, Schema
+from ouzel.logical.schema import Column, EventType, Schema
 from ouzel.logical.values import EVENT, FLOAT, INTEGER, UNKNOWN, Kind, ValueType, list_of
 
 _ELEMENTS = {Index.FIRST: Element.FIRST, Index.CURRENT: Element.CURRENT}
@@ -81,6 +82,7 @@ class ReferenceBinder:
         columns = {event_type.name: event_type.column(attribute.text) for event_type in component.types}
         found = [column for column in columns.values() if column is not None]
         if not found:
+            attribute = self._unknown_part(attribute, component.types)
             known = {name for event_type in component.types for name in event_type.attributes or ()}
             types = " or ".join(event_type.name for event_type in component.types if event_type.name)
             self.fail(
@@ -100,6 +102,11 @@ class ReferenceBinder:
                 hint=f"cast the columns to one type; they are {described}",
             )
         return found[0], frozenset(name for name, column in columns.items() if column is None)
+
+    def _unknown_part(self, attribute: tree.Name, types: Iterable[EventType]) -> tree.Name:
+        """Say what is wrong with a path to a field, if it is one; else the name that is not known."""
+        columns = {name: column.arrow for one in types for name, column in (one.attributes or {}).items()}
+        return unknown_field(self.source, attribute, columns)
 
     def _bare_attribute(self, written: tree.Reference) -> Expression:
         """A lone name is an attribute of the only component (SASE's Q1)."""

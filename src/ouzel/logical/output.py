@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 
 import pyarrow as pa
 
 from ouzel.logical.expressions import Attribute, Events, Expression, Moment
 from ouzel.logical.pattern import Component
-from ouzel.logical.schema import Column, TimeColumn
+from ouzel.logical.schema import NESTED, Column, TimeColumn
 from ouzel.logical.values import to_arrow
 
 
@@ -43,9 +44,10 @@ def output_type(expression: Expression, components: Mapping[str, Component], tim
 
 
 def column_type(component: Component, name: str) -> pa.DataType:
-    """The Arrow type of one of a component's columns."""
+    """The Arrow type of one of a component's columns, or of a field of one."""
+    name, *fields = name.split(NESTED)
     for event_type in component.types:
         for column in (event_type.attributes or {}).values():
             if column.name == name:
-                return column.arrow
+                return reduce(lambda arrow, field: arrow.field(field).type, fields, column.arrow)
     return pa.null()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -10,8 +10,10 @@ import pyarrow as pa
 
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
+from ouzel.language.names import quoted
 from ouzel.language.tree import Strategy
 from ouzel.logical.bind_expression import ExpressionBinder
+from ouzel.logical.bind_field import unknown_field
 from ouzel.logical.bind_output import OutputBinder, OutputColumn
 from ouzel.logical.bind_pattern import PatternBinder
 from ouzel.logical.coercion import unify
@@ -24,7 +26,7 @@ from ouzel.logical.parameters import constant, parameter_value
 from ouzel.logical.pattern import Component, Pattern, edge_negatives, has_conjunction_or_group, negatives_around
 from ouzel.logical.schema import Schema
 from ouzel.logical.type_rules import TypeClash
-from ouzel.logical.values import BOOLEAN
+from ouzel.logical.values import BOOLEAN, UNKNOWN, ValueType
 from ouzel.logical.window import Window, bind_window
 
 
@@ -172,7 +174,8 @@ class _QueryBinder:
             for event_type in component.types
             if (column := event_type.column(attribute.text)) is not None
         }
-        if not types:
+        if not types or (attribute.parts and attribute.parts[0].text in self.components and not _are_known(types)):
+            attribute = self._unknown_part(attribute)
             known = {n for c in self.components.values() for t in c.types for n in t.attributes or ()}
             self._fail(
                 f"unknown attribute '{attribute.text}' in an equivalence test",
@@ -193,11 +196,33 @@ class _QueryBinder:
                 f"type clash in the equivalence test [{attribute.text}]",
                 attribute.span,
                 required=f"numbers, strings, booleans or times; got {odd[0]}",
+                hint=_field_hint(attribute, odd[0].arrow),
             )
         value = self._equivalence_value(same, attribute, next(iter(types)))
         text = self.source[span.start : span.end]
         pattern_types = frozenset(name for one in self.components.values() for name in one.type_names)
         return EquivalenceTest(attribute.text, self.schema, pattern_types, value, text)
+
+    def _unknown_part(self, attribute: tree.Name) -> tree.Name:
+        """Say what is wrong with an equivalence test of a.x, or of a field; else the name that is not known."""
+        if not attribute.parts:
+            return attribute
+        first, *others = attribute.parts
+        if first.text in self.components:
+            alone = ".".join(part.written for part in others)
+            self._fail(
+                f"a variable in the equivalence test [{attribute.written}]",
+                attribute.span,
+                required="an attribute that all events of the match share",
+                hint=f"an equivalence test names the attribute alone: [{alone}]",
+            )
+        columns = {
+            name: column.arrow
+            for component in self.components.values()
+            for event_type in component.types
+            for name, column in (event_type.attributes or {}).items()
+        }
+        return unknown_field(self.source, attribute, columns)
 
     def _equivalence_value(self, same: tree.Same, attribute: tree.Name, value_type: Any) -> Constant | None:
         if same.value is None:
@@ -254,6 +279,17 @@ class _QueryBinder:
     def _aggregates(self, tests: tuple[EquivalenceTest, ...]) -> tuple[MatchAggregate, ...]:
         binder = MatchAggregateBinder(self.source, self.schema, self.components, self.parameters, in_return=True)
         return binder.bind(self.written, {test.attribute for test in tests})
+
+
+def _field_hint(attribute: tree.Name, arrow: Any) -> str | None:
+    if not pa.types.is_struct(arrow) or not arrow.num_fields:
+        return None
+    return f"name a field of it: [{attribute.written}.{quoted(arrow.field(0).name)}]"
+
+
+def _are_known(types: Iterable[ValueType]) -> bool:
+    """Whether a schema says what the types are: without data every name may be that of an attribute."""
+    return all(value_type != UNKNOWN for value_type in types)
 
 
 def _top_level(where: tree.Expression | None) -> list[tree.Expression]:

@@ -15,6 +15,8 @@ UNTYPED = ""
 # The name of the default type where the type column may hold any name.
 INFERRED = "*"
 TICKS = ("s", "ms", "us", "ns")
+# What stands between the names of a struct and of its field, in the name of the column that holds the field.
+NESTED = "\x1f"
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,29 @@ class EventType:
         """The column of an attribute, None if events of this type have no such attribute."""
         if self.attributes is None:
             return Column(attribute, pa.null(), UNKNOWN)
-        found = self.attributes.get(attribute)
+        found = self.attributes.get(attribute) or _field(self.attributes, attribute)
         return found and found.readable()
+
+
+def _field(attributes: Mapping[str, Column], path: str) -> Column | None:
+    """The column that holds a field of a struct; there is one only where a query needs it."""
+    for name, column in attributes.items():
+        found = _within(column.arrow, path[len(name) + 1 :]) if path.startswith(f"{name}.") else None
+        if found is not None:
+            names, arrow = found
+            return Column(NESTED.join((column.name, *names)), arrow, from_arrow(arrow))
+    return None
+
+
+def _within(arrow: pa.DataType, path: str) -> tuple[list[str], pa.DataType] | None:
+    """The names on the way to a field, and its type; names may hold dots themselves."""
+    for field in arrow if pa.types.is_struct(arrow) else ():
+        if field.name == path:
+            return [field.name], field.type
+        found = _within(field.type, path[len(field.name) + 1 :]) if path.startswith(f"{field.name}.") else None
+        if found is not None:
+            return [field.name, *found[0]], found[1]
+    return None
 
 
 @dataclass(frozen=True)

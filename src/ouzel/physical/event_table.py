@@ -5,16 +5,16 @@ Attributes of one name share a column where their types agree; types that clash 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ouzel.logical.schema import Schema
+from ouzel.logical.schema import NESTED, Schema
 from ouzel.physical.event_types import EventTypes
 
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -96,11 +96,19 @@ class EventTable:
         """No events, of the same columns."""
         return self.taken(np.zeros(0, np.int64))
 
-    def select(self, columns: Container[str]) -> EventTable:
+    def select(self, columns: Collection[str]) -> EventTable:
         """The events with only some of their columns."""
-        return replace(
-            self, table=self.table.select([name for name in self.table.column_names if name in columns])
-        )
+        table = self.with_fields(columns).table
+        return replace(self, table=table.select([name for name in table.column_names if name in columns]))
+
+    def with_fields(self, columns: Iterable[str]) -> EventTable:
+        """The events with those of some columns that hold fields of structs; of null they are null."""
+        table = self.table
+        for name in sorted(set(columns) - set(table.column_names)):
+            struct, *fields = name.split(NESTED)
+            if fields and struct in table.column_names:
+                table = table.append_column(name, reduce(pc.struct_field, fields, table.column(struct)))
+        return self if table is self.table else replace(self, table=table)
 
     def followed_by(self, others: EventTable) -> EventTable:
         """These events and then others of the same columns."""

@@ -54,7 +54,8 @@ def find_program(
 
     Totals over matches come without the matches, where an engine can do that.
     """
-    primitive = events = events.select(needed_columns([plan.query for plan in plans]))
+    needed = needed_columns([plan.query for plan in plans])
+    primitive = events = events.select(needed)
     steps = _Steps(progress, len(plans))
     for plan in plans:
         query = plan.query
@@ -70,7 +71,7 @@ def find_program(
         table = result_table(query, matches, found.events.table, compute)
         if query.into is not None:
             intervals = zip(matches.starts, matches.ends, matches.start_times, matches.end_times, strict=True)
-            events = events.with_composites(query.into, table, intervals)
+            events = events.with_composites(query.into, table, intervals).with_fields(needed)
         yield plan, matches, table
 
 

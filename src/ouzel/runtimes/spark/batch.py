@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ouzel.logical.pattern import edge_negatives
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.schema import NESTED
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.embedded import run_program
@@ -91,7 +92,8 @@ def spread_of(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) 
     tasks = options.tasks or int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     keys = [] if task.is_composed else partition_columns(plan)
     if keys:
-        return Spread(tasks, keys, plain_files(events, task.schema) if options.reads_files else None)
+        reads_files = options.reads_files and not any(NESTED in key for key in keys)
+        return Spread(tasks, keys, plain_files(events, task.schema) if reads_files else None)
     return Spread(tasks, [], one="queries feed each other" if task.is_composed else _indivisible(plan.query))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ouzel.logical.columns import needed_columns
+from ouzel.logical.schema import NESTED
 from ouzel.runtimes.ingest import type_column_of
 from ouzel.runtimes.spark.task import Task
 
@@ -34,7 +35,9 @@ def result_schemas(result: pa.Schema) -> tuple[StructType, pa.Schema]:
 
 def narrowed(task: Task) -> Task:
     """The task without the columns of events and the attributes of declared types that no query needs."""
-    needed = needed_columns(plan.query for plan in task.compiled.plans)
+    columns = needed_columns(plan.query for plan in task.compiled.plans)
+    # of a struct all fields are handed over: the worker takes out those it needs
+    needed = frozenset(name.split(NESTED)[0] for name in columns)
     own = {task.reading.time, *task.reading.order, type_column(task)}
     schema = pa.schema([field for field in task.schema if field.name in needed | own])
     types = task.reading.types
@@ -55,5 +58,5 @@ def type_column(task: Task) -> str | None:
 
 
 def quoted(name: str) -> str:
-    """A column's name as Spark reads it, whatever is in it."""
-    return "`" + name.replace("`", "``") + "`"
+    """A column's name, or the path to a field, as Spark reads it, whatever is in it."""
+    return ".".join("`" + part.replace("`", "``") + "`" for part in name.split(NESTED))

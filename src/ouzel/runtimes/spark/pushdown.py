@@ -15,6 +15,7 @@ from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.expressions import Apply, Attribute, Constant, Element, Expression, references
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.schema import NESTED
 from ouzel.logical.values import Kind
 from ouzel.runtimes.spark.columns import quoted, type_column
 from ouzel.runtimes.spark.malformed import Required
@@ -112,6 +113,8 @@ def _can(conjunct: Conjunct) -> bool:
 def _is_comparison(literal: Expression) -> bool:
     """A comparison of an attribute with a constant of the same kind: what is beyond doubt the same in Spark."""
     if not isinstance(literal, Apply):
+        return False
+    if any(isinstance(one, Attribute) and NESTED in one.column for one in literal.arguments):
         return False
     if literal.function.name == "is null":
         return isinstance(literal.arguments[0], Attribute)

@@ -91,7 +91,7 @@ def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
     columns = {name: events[quoted(name)] for name in task.schema.names}
     bucket = f.lit(0)
     if stream.keys:
-        number = f.xxhash64(*(columns[key] for key in stream.keys))
+        number = f.xxhash64(*(events[quoted(key)] for key in stream.keys))
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
     each = [None if task.is_composed else wanted(plan.query, task) for plan in task.compiled.plans]
     some = [condition for condition in each if condition is not None]

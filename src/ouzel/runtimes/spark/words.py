@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ouzel.explain import Sections, explain
+from ouzel.logical.schema import NESTED
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.ingest import Reading
@@ -39,7 +40,7 @@ def _stream_words(task: Task, options: SparkOptions) -> list[str]:
     keys = bucket_columns(task)
     if not keys:
         return ["a stream, in one bucket: no keys keep the events of all queries apart"]
-    return [f"a stream, in {options.buckets} buckets by {', '.join(keys)}, each with a matcher in Spark's state"]
+    return [f"a stream, in {options.buckets} buckets by {_listed(keys)}, each with a matcher in Spark's state"]
 
 
 def _batch_words(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> list[str]:
@@ -48,10 +49,14 @@ def _batch_words(events: DataFrame, plan: Plan, task: Task, options: SparkOption
         return [f"one task: {spread.one}"]
     if not spread.keys:
         return ["by slices of time that overlap by the window; a match belongs to the one in which it starts"]
-    by = f"{spread.tasks} tasks by {', '.join(spread.keys)}"
+    by = f"{spread.tasks} tasks by {_listed(spread.keys)}"
     if spread.files is None:
         return [f"{by}; Spark reads the events"]
     return [f"{by}; workers read the Parquet files themselves, {len(spread.files)} of them"]
+
+
+def _listed(keys: list[str]) -> str:
+    return ", ".join(key.replace(NESTED, ".") for key in keys)
 
 
 def _read_words(plan: Plan, task: Task) -> list[str]:
