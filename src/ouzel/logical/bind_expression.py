@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ouzel.errors import did_you_mean
 from ouzel.language import tree
 from ouzel.logical.bind_reference import ReferenceBinder
+from ouzel.logical.bind_time import TIME_FUNCTIONS, time_function
 from ouzel.logical.coercion import unify
 from ouzel.logical.expressions import (
     Apply,
@@ -63,6 +64,11 @@ class ExpressionBinder(ReferenceBinder):
                 )
             case tree.Call(function="start" | "end"):
                 return self.moment(written)
+            case tree.Call(function=function) if function in TIME_FUNCTIONS:
+                arguments = [unify([self.bind(one)], self.schema.time.tick)[0] for one in written.arguments]
+                for argument in arguments:
+                    self._check_scalar(argument, function)
+                return time_function(written, arguments, self.schema, self.source)
         return self._call(written)
 
     # ---- functions ---------------------------------------------------------------------------------------

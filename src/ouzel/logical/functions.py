@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ouzel.errors import OuzelError
+from ouzel.logical.calendar import PARTS
 from ouzel.logical.text_patterns import is_like, search, search_columns
 from ouzel.logical.type_rules import (
     NUMBERS,
@@ -40,7 +41,7 @@ class Function:
     """A function: its name, its type rule, and its value for given arguments.
 
     `strict` functions are null when any argument is; the others see the nulls.  `columns` computes it for whole
-    columns at once, where that is faster than value by value.
+    columns at once, where that is faster than value by value; `ticks` for an array of times, with the nulls.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Function:
     compute: Callable[..., Any] = field(compare=False)
     strict: bool = True
     columns: Callable[..., list[Any]] | None = field(default=None, compare=False)
+    ticks: Callable[[Any], tuple[Any, Any]] | None = field(default=None, compare=False)
 
     def __call__(self, *arguments: Any) -> Any:
         """The function's value."""
@@ -209,7 +211,7 @@ BUILT_IN: dict[str, Function] = {
 AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
 # What the syntax tree calls the number of matches.
 COUNT_MATCHES = "count(*)"
-RESERVED = {*BUILT_IN, *AGGREGATES, "start", "end", "between"}
+RESERVED = {*BUILT_IN, *AGGREGATES, *PARTS, "date_trunc", "start", "end", "between"}
 
 _registered: dict[str, Function] = {}
 _RESULTS = {"boolean": BOOLEAN, "integer": INTEGER, "float": FLOAT, "string": STRING}

@@ -153,6 +153,8 @@ class Emitter:
         equality = name in ("=", "!=", "in") and all(map(_is_plain_text, expression.arguments))
         if not equality and any(value_type.kind is Kind.STRING for value_type in types):
             return self._derived(expression, rows)
+        if expression.function.ticks is not None:
+            return self._of_time(expression, rows)
         if expression.function is TO_FLOAT:
             (value,) = (self.value(argument, rows) for argument in expression.arguments)
             return self.assigned(f"float({value.text})", value.null, Kind.FLOAT)
@@ -175,6 +177,20 @@ class Emitter:
 
         derived = Derived(attribute.column, expression.type, compute, expression)
         return rows.cell(attribute, derived, expression.type, self)
+
+    def _of_time(self, expression: Apply, rows: Rows) -> Value:
+        """A function of a time is computed once for every event."""
+        (argument,) = expression.arguments
+        compute = expression.function.ticks
+        assert compute is not None
+        if isinstance(argument, Moment):
+            column = TIME
+        elif isinstance(argument, Attribute) and not argument.missing_in:
+            column = argument.column
+        else:
+            raise UnsuitableError(f"{expression.function.name} of a time that is computed")
+        derived = Derived(column, expression.type, compute, expression, argument.type)
+        return rows.cell(argument, derived, expression.type, self)
 
     # ---- operators ---------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ a constant) is computed once per distinct value and becomes a column of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,12 +25,17 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Derived:
-    """A column computed from one string column: `compute` gives the values for texts, None among them."""
+    """A column computed from one other: `compute` gives the values for texts, None among them.
+
+    If there is a `time`, it is the type of times in that column: `compute` then takes an array of ticks, and gives
+    one of values and one of nulls.
+    """
 
     column: str
     type: ValueType
-    compute: Callable[[Sequence[str | None]], list[Any]] = field(compare=False)
+    compute: Callable[..., Any] = field(compare=False)
     key: Any = None
+    time: ValueType | None = None
 
 
 @dataclass
@@ -82,6 +87,12 @@ class Operands:
         for column, value_type in self.columns:
             if column == TIME:
                 arrays += [times, np.zeros(len(times), np.bool_)]
+            elif isinstance(column, Derived) and column.time is not None:
+                ticks, nulls = times, np.zeros(len(times), np.bool_)
+                if column.column != TIME:
+                    ticks, nulls = _column(table.column(column.column).take(pa.array(rows)), column.time, texts)
+                values, outside = column.compute(ticks)
+                arrays += [values, nulls | outside]
             elif isinstance(column, Derived):
                 arrays += _derived(table.column(column.column).take(pa.array(rows)), column, texts)
             else:
