@@ -37,6 +37,27 @@ CANONICAL: dict[str, str | None] = {
 } | {"unit": None, "units": None}
 
 
+_LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
+
+
+def read_length(text: str) -> tuple[Fraction, str | None] | None:
+    """A length of time as text, in one unit; None if it is none, or in units of two kinds.
+
+    >>> read_length("1 hour 30 minutes"), read_length("5 units"), read_length("soon")
+    ((Fraction(5400000000000, 1), 'ns'), (Fraction(5, 1), None), None)
+    """
+    parts = _LENGTH.findall(text)
+    units = [CANONICAL.get(unit.lower(), "?") for _amount, unit in parts]
+    if not parts or "?" in units or _LENGTH.sub("", text).strip():
+        return None
+    if units == [None]:
+        return Fraction(parts[0][0]), None
+    if None in units:
+        return None
+    amounts = [Fraction(amount) for amount, _unit in parts]
+    return sum(map(in_ticks, amounts, units, ["ns"] * len(units)), Fraction(0)), "ns"
+
+
 def in_ticks(amount: Fraction, unit: str | None, tick: str) -> Fraction:
     """Convert a length of time to ticks of a time column.
 

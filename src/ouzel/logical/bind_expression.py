@@ -6,20 +6,16 @@ from dataclasses import dataclass
 
 from ouzel.errors import did_you_mean
 from ouzel.language import tree
+from ouzel.language.durations import read_length
 from ouzel.logical.bind_reference import ReferenceBinder
 from ouzel.logical.bind_time import TIME_FUNCTIONS, time_function
 from ouzel.logical.coercion import unify
-from ouzel.logical.expressions import (
-    Apply,
-    Constant,
-    Events,
-    Expression,
-)
+from ouzel.logical.expressions import Apply, Attribute, Constant, Events, Expression, Moment
 from ouzel.logical.functions import AGGREGATES, BUILT_IN, COUNT_MATCHES, known_functions, lookup
-from ouzel.logical.parameters import constant, parameter_list, parameter_value
+from ouzel.logical.parameters import LENGTH_OF_TIME, constant, parameter_list, parameter_value
 from ouzel.logical.text_patterns import BadPatternError, check_escape, check_expression, like_parts
 from ouzel.logical.type_rules import TypeClash, WrongCount
-from ouzel.logical.values import BOOLEAN, Kind
+from ouzel.logical.values import BOOLEAN, Kind, ValueType
 
 _UNIFIED = ("=", "!=", "<", "<=", ">", ">=", "+", "-", "/", "in", "coalesce", "least", "greatest")
 _WORDS = {
@@ -136,6 +132,7 @@ class ExpressionBinder(ReferenceBinder):
 
     def _unified(self, function: str, arguments: list[Expression]) -> list[Expression]:
         tick = self.schema.time.tick
+        arguments = self._lengths_read(function, arguments)
         if function == "case":
             # conditions stand at even places before the last; all the others are the values of branches
             last = len(arguments) - 1
@@ -153,6 +150,38 @@ class ExpressionBinder(ReferenceBinder):
             for argument in arguments:
                 BUILT_IN["="].result((first, argument.type))
         return arguments
+
+    def _lengths_read(self, function: str, arguments: list[Expression]) -> list[Expression]:
+        """A text beside a length of time is one, too: `b.ts - a.ts < $d`; beside a time, if it reads as one."""
+        others = [one for one in arguments if not isinstance(_text(one), str)]
+        must = function in _UNIFIED and any(map(self._is_length, others))
+        may = function in ("+", "-") and any(
+            one.type.kind is Kind.TIMESTAMP or self._is_time_of_event(one) for one in others
+        )
+        if not must and not may:
+            return arguments
+        read: list[Expression] = []
+        for one in arguments:
+            text = _text(one)
+            length = read_length(text) if text is not None else None
+            if length is not None:
+                one = Constant(tree.Duration(*length), ValueType(Kind.DURATION), one.span)  # noqa: PLW2901
+            elif text is not None and must:
+                raise TypeClash(f"{LENGTH_OF_TIME}; got {text!r}")
+            read.append(one)
+        return read
+
+    def _is_length(self, argument: Expression) -> bool:
+        """Whether an argument is a length of time: also the difference of two integer times."""
+        if isinstance(argument, Apply) and argument.function.name in ("abs", "negate"):
+            return self._is_length(argument.arguments[0])
+        if isinstance(argument, Apply) and argument.function.name == "-":
+            return argument.type.kind is Kind.DURATION or all(map(self._is_time_of_event, argument.arguments))
+        return argument.type.kind is Kind.DURATION
+
+    def _is_time_of_event(self, argument: Expression) -> bool:
+        own = isinstance(argument, Attribute) and argument.column == self.schema.time.name
+        return (own or isinstance(argument, Moment)) and not argument.type.is_open
 
     def _check_branches(self, arguments: list[Expression], branches: list[int]) -> None:
         for k, argument in enumerate(arguments):
@@ -172,3 +201,7 @@ class ExpressionBinder(ReferenceBinder):
                 if argument.type.kind is Kind.LIST
                 else f"name an attribute: {argument.variable}.x",
             )
+
+
+def _text(argument: Expression) -> str | None:
+    return argument.value if isinstance(argument, Constant) and isinstance(argument.value, str) else None

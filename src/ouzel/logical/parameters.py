@@ -9,8 +9,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
+from ouzel.language.durations import NANOSECONDS, read_length
 from ouzel.logical.expressions import Constant
 from ouzel.logical.values import BOOLEAN, FLOAT, INTEGER, NULL, STRING, UNKNOWN, Kind, ValueType
 
@@ -32,9 +35,8 @@ def constant(value: Any, span: Span) -> Constant:
             return Constant(value, ValueType(Kind.DURATION), span)
         case Decimal() | Fraction():
             return Constant(float(value), FLOAT, span)
-        case timedelta():
-            seconds = Fraction(value // timedelta(microseconds=1), 1_000_000)
-            return Constant(tree.Duration(seconds, "s"), ValueType(Kind.DURATION), span)
+        case timedelta() | np.timedelta64():
+            return Constant(_length(value), ValueType(Kind.DURATION), span)
         case datetime() | date():
             return Constant(value.isoformat(), STRING, span)
     if hasattr(value, "item"):  # a NumPy scalar
@@ -79,11 +81,49 @@ def _checked(source: str, written: tree.Parameter, said: str, value: Any) -> Con
 
 
 def parameter_amount(source: str, written: tree.Parameter, parameters: Mapping[str, Any]) -> tree.Duration:
-    """The value of `WITHIN $T`: a number in the time column's unit, or a timedelta."""
+    """The value of `WITHIN $T`: a number in the time column's unit, a timedelta, or a text."""
     value = _passed(source, written, parameters)
-    if isinstance(value, timedelta):
-        return tree.Duration(Fraction(value // timedelta(microseconds=1), 1_000_000), "s")
-    return tree.Duration(_number(source, written, value), None)
+    try:
+        if isinstance(value, timedelta | np.timedelta64):
+            return _length(value)
+        if (read := read_length(value) if isinstance(value, str) else None) is not None:
+            return tree.Duration(*read)
+    except ValueError:
+        shown = str(value)
+    else:
+        shown = repr(value)
+        if not isinstance(value, str) and value is not None:
+            return tree.Duration(_number(source, written, value), None)
+    raise QueryError(
+        f"the parameter ${written.name} is {shown}",
+        source,
+        written.span,
+        required=f"{LENGTH_OF_TIME}, a timedelta, or a number",
+    )
+
+
+LENGTH_OF_TIME = "a length of time such as '5 minutes'"
+
+
+def _length(value: timedelta | np.timedelta64) -> tree.Duration:
+    """A length of time to the nanosecond; an error if it is none, as a month, whose length differs."""
+    if isinstance(value, np.timedelta64):
+        unit, count = np.datetime_data(value.dtype)
+        if np.isnat(value) or unit not in _UNITS:
+            raise ValueError(value)
+        return tree.Duration(Fraction(int(value.astype(np.int64)) * count) * _UNITS[unit], "ns")
+    microseconds = value // timedelta(microseconds=1)
+    # pandas counts nanoseconds beside
+    return tree.Duration(Fraction(microseconds * 1_000 + getattr(value, "nanoseconds", 0)), "ns")
+
+
+# NumPy's units of time, in nanoseconds.
+_UNITS = {
+    **{unit: Fraction(NANOSECONDS[unit]) for unit in ("ns", "us", "ms", "s")},
+    **{"m": Fraction(NANOSECONDS["min"]), "h": Fraction(NANOSECONDS["h"])},
+    **{"D": Fraction(NANOSECONDS["d"]), "W": Fraction(NANOSECONDS["w"])},
+    **{unit: Fraction(1, 1_000**place) for place, unit in enumerate(("ps", "fs", "as"), 1)},
+}
 
 
 def _passed(source: str, written: tree.Parameter, parameters: Mapping[str, Any]) -> Any:

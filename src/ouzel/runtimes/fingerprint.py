@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
+import numpy as np
+
+from ouzel.errors import Span
 from ouzel.language.names import quoted
+from ouzel.logical.parameters import constant
 from ouzel.optimizer.plan import Plan
 
 
@@ -31,8 +36,13 @@ def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
         "window": "none" if window is None else f"{window.limit} {'events' if window.counts_events else 'ticks'}",
         "output": "NON_OVERLAP" if query.non_overlap else "ALL",
         "into": query.into or "",
-        "parameters": ", ".join(f"{name}={value!r}" for name, value in sorted(params.items())),
+        "parameters": ", ".join(f"{name}={_plain(value)!r}" for name, value in sorted(params.items())),
     }
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as it comes back from a snapshot."""
+    return constant(value, Span(0, 0)).value if isinstance(value, timedelta | np.generic) else value
 
 
 def differences(old: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]) -> list[str]:
