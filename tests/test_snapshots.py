@@ -95,7 +95,7 @@ def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("query", "params", "difference"),
     [
-        (QUERY.replace("WITHIN 50", "WITHIN 60"), {}, "window: 50 ticks, now 60 ticks"),
+        (QUERY.replace("WITHIN 50", "WITHIN 60"), {}, "window: 50, now 60"),
         (QUERY.replace("[k] AND ", ""), {}, "equivalence: [k], now none"),
         (QUERY.replace("a[i].x >", "a[i].x <"), {}, "conditions: a[i].x > $least, now a[i].x < $least"),
         (QUERY.replace("next", "any"), {}, "strategy: skip_till_next_match, now skip_till_any_match"),

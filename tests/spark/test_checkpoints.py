@@ -47,7 +47,7 @@ def test_there_is_no_state(spark: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("difference", "query", "buckets"),
     [
-        ("window: 20 ticks, now 30 ticks", SAME.replace("20", "30"), 3),
+        ("window: 20, now 30", SAME.replace("20", "30"), 3),
         ("conditions: a.x <= b.x, now a.x < b.x", SAME.replace("<=", "<"), 3),
         (
             "required events in 3 buckets by k, as it was begun; got in 3 .* by k, y",

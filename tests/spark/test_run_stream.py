@@ -144,8 +144,8 @@ def test_errors_in_workers_are_told_as_ours(
     add(source, "2.json", [END])
     assert exit_code("run", QUERY.replace("WITHIN 15", "WITHIN 16"), *arguments, "--on-bad", "quarantine") == 5
     error = capsys.readouterr().err
-    assert "error: snapshot: required one of the same query; got another" in error
-    assert "window: 15 ticks, now 16 ticks" in error
+    assert "': required the query that it was begun with; got another" in error
+    assert "window: 15, now 16" in error
     assert "Traceback" not in error
 
 

@@ -73,7 +73,7 @@ class Stream:
             if is_connect(session):
                 raise typer.BadParameter("is required over Spark Connect", param_hint="--to")
             writer = matches.select(as_json(matches).alias("value")).writeStream.foreachBatch(_print)
-            running = started(writer, checkpoint, available_now=self.available_now)
+            running = started(matches, writer, checkpoint, available_now=self.available_now)
         return Running(running, how.metrics, time)
 
 

@@ -13,6 +13,9 @@ from ouzel.language.names import quoted
 from ouzel.logical.parameters import constant
 from ouzel.optimizer.plan import Plan
 
+# Not compared, but shown in the place of what is: "1 hour" and "60 minutes" are the same number of ticks.
+WRITTEN = " as written"
+
 
 def fingerprint(plans: Sequence[Plan], params: Mapping[str, Any]) -> list[dict[str, str]]:
     """The parts of every query that its state depends on, in words."""
@@ -34,6 +37,7 @@ def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
         "conditions": " AND ".join(sorted(conjunct.text for conjunct in query.conjuncts)),
         "equivalence": ", ".join(test.text for test in query.equivalences),
         "window": "none" if window is None else f"{window.limit} {'events' if window.counts_events else 'ticks'}",
+        f"window{WRITTEN}": "" if window is None else window.text.removeprefix("WITHIN "),
         "output": "NON_OVERLAP" if query.non_overlap else "ALL",
         "into": query.into or "",
         "parameters": ", ".join(f"{name}={_plain(value)!r}" for name, value in sorted(params.items())),
@@ -48,14 +52,24 @@ def _plain(value: Any) -> Any:
 def differences(old: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]) -> list[str]:
     """What differs, part by part.
 
-    >>> differences([{"window": "5 ticks"}], [{"window": "9 ticks"}])
-    ['window: 5 ticks, now 9 ticks']
+    >>> before = {"window": "3600000 ticks", "window as written": "1 hour"}
+    >>> differences([before], [{"window": "7200000 ticks", "window as written": "2 hours"}])
+    ['window: 1 hour, now 2 hours']
+    >>> differences([before], [{"window": "3600000 ticks", "window as written": "60 minutes"}])
+    []
     """
     if len(old) != len(new):
         return [f"queries: {len(old)}, now {len(new)}"]
     return [
-        f"{part}: {one.get(part) or 'none'}, now {other[part] or 'none'}"
+        f"{part}: {_shown(part, one, other)}, now {_shown(part, other, one)}"
         for one, other in zip(old, new, strict=True)
         for part in other
-        if one.get(part) != other[part]
+        if not part.endswith(WRITTEN) and one.get(part) != other[part]
     ]
+
+
+def _shown(part: str, query: Mapping[str, str], other: Mapping[str, str]) -> str:
+    """A part of a query as its user wrote it, if that tells it from the other's."""
+    written = query.get(part + WRITTEN)
+    is_telling = written and written != other.get(part + WRITTEN)
+    return (written if is_telling else query.get(part)) or "none"

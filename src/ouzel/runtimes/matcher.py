@@ -55,7 +55,7 @@ class Matcher:
         self.report = Report()
         self.late: pa.Table = none.table
         self.time = none.schema.time
-        self._fingerprint = fingerprint(compiled.plans, self.params)
+        self.fingerprint = fingerprint(compiled.plans, self.params)
         self._stage = stage_of(compiled.plans, self.limits, none)
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         self._order = Ordering(none, delay, [name for name in reading.order if name != reading.time])
@@ -167,7 +167,7 @@ class Matcher:
             "limits": asdict(self.limits),
             "delay": self._order.delay,
             "on_late": self.on_late,
-            "queries": self._fingerprint,
+            "queries": self.fingerprint,
         }
         held = self._order.held
         values = {
@@ -187,7 +187,7 @@ class Matcher:
     def restore(self, data: bytes) -> None:
         """Go on from a snapshot of a matcher of the same query; what it returns may differ."""
         header, values = read_snapshot(data)
-        different = differences(header["queries"], self._fingerprint)
+        different = differences(header["queries"], self.fingerprint)
         before = values["schema"].schema
         if not before.equals(self.schema):
             different.append(f"schema: other columns or types: {_columns(before)}, now {_columns(self.schema)}")

@@ -21,6 +21,7 @@ from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files, row_groups
 from ouzel.runtimes.spark.pushdown import types_wanted_by_arrow, wanted, wanted_by_arrow
 from ouzel.runtimes.spark.task import SLICE, Task
+from ouzel.runtimes.spark.workers import check_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,6 +42,7 @@ def match_dataframe(
     """The matches of every query as a DataFrame, computed when it is used."""
     options = options or SparkOptions()
     whole = narrowed(Task(text, "", dict(params), reading, arrow_schema(events), engine, limits))
+    check_workers(events.sparkSession)
     return {
         plan.query.name: _query(events, plan, replace(whole, name=plan.query.name, memory=options.memory), options)
         for plan in whole.compiled.plans

@@ -130,7 +130,12 @@ class Buckets(StatefulProcessor):
             return matcher
         matcher = self.stream.matcher()
         snapshot, deltas = self.state.read(head)
-        matcher.restore(snapshot)
+        try:
+            matcher.restore(snapshot)
+        except StateError as error:
+            problem = str(error).removeprefix("snapshot: ")
+            hint = "go on with the query that it was begun with, or begin a new checkpoint"
+            raise StateError(f"checkpoint: {problem}\n  hint: {hint}") from None
         for now, data in deltas:
             self.stream.step(matcher, now, data)  # what comes out, came out before
         return matcher

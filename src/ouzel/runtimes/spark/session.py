@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from ouzel.errors import OuzelError
 from ouzel.runtimes.spark.java import java_home
+from ouzel.runtimes.spark.workers import ROCKSDB, STATE_STORE, trust
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,9 +27,7 @@ LOG_OPTION = f'"-Dlog4j2.configurationFile={LOG_FILE.as_uri()}"'
 CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
 FILE_MANAGER = "FileSystemBasedCheckpointFileManager"
 STATE_SETTINGS = {
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
+    STATE_STORE: ROCKSDB,
     "spark.sql.streaming.stateStore.encodingFormat": "avro",
     # Of format 2 Spark asks what the last micro-batch wrote, and fails if it was not computed again after a crash,
     # as the sink had it already.
@@ -131,7 +130,10 @@ def _start(master: str, settings: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     with _environment(master):
-        return SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
+        session = SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
+    if master.startswith("local"):
+        trust(session)
+    return session
 
 
 @contextmanager

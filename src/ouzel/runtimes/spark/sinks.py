@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
 from ouzel.runtimes.spark.columns import quoted
+from ouzel.runtimes.spark.identity import check_checkpoint
 from ouzel.runtimes.spark.sources import FORMATS
 from ouzel.runtimes.spark.topics import topic_of
 
@@ -41,11 +42,14 @@ def write_stream(
             known = ", ".join(FORMATS)
             raise OuzelError(f"'{to}': required a name that ends in {known}, or a format; got neither")
         writer = matches.writeStream.format(kind).options(**options).option("path", str(to))
-    return started(writer, checkpoint, available_now=available_now)
+    return started(matches, writer, checkpoint, available_now=available_now)
 
 
-def started(writer: DataStreamWriter, checkpoint: str | Path, *, available_now: bool) -> StreamingQuery:
-    """Start a stream, to end when it has seen what is there now, or never."""
+def started(
+    matches: DataFrame, writer: DataStreamWriter, checkpoint: str | Path, *, available_now: bool
+) -> StreamingQuery:
+    """Start a stream of matches, to end when it has seen what is there now, or never."""
+    check_checkpoint(matches, checkpoint)
     if available_now:
         writer = writer.trigger(availableNow=True)
     return writer.option("checkpointLocation", str(checkpoint)).start()

@@ -21,11 +21,13 @@ from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark.batch import partition_columns
 from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed, quoted, result_schemas
+from ouzel.runtimes.spark.identity import remember
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
 from ouzel.runtimes.spark.processor import LATE, MALFORMED, TOLD, Buckets, StreamTask
 from ouzel.runtimes.spark.pushdown import wanted
 from ouzel.runtimes.spark.task import Task, by_name
+from ouzel.runtimes.spark.workers import check_state_store, check_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -42,11 +44,19 @@ def match_stream(
     watermark: int | timedelta | str,
 ) -> DataFrame:
     """The matches of a stream as a stream."""
-    from pyspark.sql.types import StringType, StructField, StructType
-
     options = options or SparkOptions()
     task = Task(text, "", dict(params), reading, arrow_schema(events), engine, limits)
     stream = stream_task(task, options, watermark)
+    check_state_store(events.sparkSession)
+    check_workers(events.sparkSession)
+    matches = _matches(events, stream, options)
+    remember(matches, stream)
+    return matches
+
+
+def _matches(events: DataFrame, stream: StreamTask, options: SparkOptions) -> DataFrame:
+    from pyspark.sql.types import StringType, StructField, StructType
+
     unpacking = Unpacking(stream.outputs, apart=len(stream.outputs) > 1)
     packed = _packed(events, stream)
     matched = packed.groupBy("bucket").transformWithStateInPandas(Buckets(stream), MATCHED_DDL, "Append", "None")

@@ -133,11 +133,12 @@ def _told_by_connect(session: Any, tell: Tasks) -> Iterator[None]:
 @contextmanager
 def own_errors() -> Iterator[None]:
     """Raise what went wrong in a worker as if it had gone wrong here, and what Spark refuses as our error."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     try:
         yield
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         raise own_error(str(error)) from error
 
 

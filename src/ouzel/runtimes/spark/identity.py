@@ -1,0 +1,99 @@
+"""What a stream is, kept in its checkpoint: so that another query is refused when it starts, not while it runs.
+
+The state knows it too, and has the last word; but it is first read within a micro-batch, where errors are Spark's.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from ouzel.errors import StateError
+from ouzel.runtimes.fingerprint import differences
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame
+
+    from ouzel.runtimes.spark.processor import StreamTask
+
+FILE = "ouzel.json"
+
+_streams: WeakKeyDictionary[DataFrame, StreamTask] = WeakKeyDictionary()
+
+
+def remember(matches: DataFrame, stream: StreamTask) -> None:
+    """Of a stream of matches, what it is a stream of."""
+    _streams[matches] = stream
+
+
+def check_checkpoint(matches: DataFrame, checkpoint: str | Path) -> None:
+    """Refuse the checkpoint of another query; in a new one, write down which query begins it."""
+    stream = _streams.get(matches)
+    session = matches.sparkSession
+    if stream is None or not hasattr(session, "_jvm"):
+        return
+    place = _Place(session, str(checkpoint))
+    own = _identity(stream)
+    if not place.is_begun():
+        place.write(json.dumps(own, indent=1))
+        return
+    before = place.read()
+    if before is None:
+        return
+    different = differences(before["queries"], own["queries"])
+    for part in ("columns", "events"):
+        if before[part] != own[part]:
+            different.append(f"{part}: {before[part]}, now {own[part]}")
+    if different:
+        raise StateError(
+            f"checkpoint '{checkpoint}': required the query that it was begun with; got another\n  "
+            + "\n  ".join(different)
+            + "\n  hint: go on with that query, or begin a new checkpoint"
+        )
+
+
+def _identity(stream: StreamTask) -> dict[str, Any]:
+    schema = stream.task.schema
+    return {
+        "queries": stream.task.matcher().fingerprint,
+        "columns": ", ".join(f"{field.name} {field.type}" for field in schema),
+        "events": stream.layout,
+    }
+
+
+class _Place:
+    """A checkpoint, on whichever file system it is: through Hadoop, as Spark itself sees it."""
+
+    def __init__(self, session: Any, checkpoint: str) -> None:
+        self.jvm = session._jvm
+        path = self.jvm.org.apache.hadoop.fs.Path
+        self.file, self.offsets = path(checkpoint, FILE), path(checkpoint, "offsets")
+        self.files = self.file.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
+
+    def is_begun(self) -> bool:
+        """Whether a micro-batch was ever planned from here."""
+        return bool(self.files.exists(self.offsets)) and len(self.files.listStatus(self.offsets)) > 0
+
+    def read(self) -> dict[str, Any] | None:
+        """What is written there, if it is, and can be read."""
+        if not self.files.exists(self.file):
+            return None
+        stream = self.files.open(self.file)
+        try:
+            text = self.jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
+            found: dict[str, Any] = json.loads(text)
+        except ValueError:
+            return None  # the state will tell
+        finally:
+            stream.close()
+        return found
+
+    def write(self, text: str) -> None:
+        stream = self.files.create(self.file, True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
