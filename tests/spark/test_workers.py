@@ -82,8 +82,8 @@ def test_workers_that_cannot_run_ouzel(
     assert said in first
     python = ".".join(platform.python_version_tuple()[:2])
     assert required == f"  required: Python {python} with Ouzel {oz.__version__} in every worker"
-    assert "spark.pyspark.python (or PYSPARK_PYTHON)" in hint[0]
-    assert "spark.archives" in hint[1]
+    assert "set PYSPARK_PYTHON in the environment to such a Python" in hint[0]
+    assert "spark.pyspark.python), or send one along with spark.archives" in hint[2]
 
 
 def test_workers_without_any_python(users_session: SparkSession, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
@@ -61,7 +62,7 @@ def _ask(session: SparkSession) -> tuple[str, str, str]:
     try:
         [row] = session.range(0, 1, 1, 1).mapInArrow(_reporter(), _TOLD).collect()
     except (PySparkException, Py4JError) as error:
-        raise _unfit(_reason(str(error))) from error
+        raise _unfit(_reason(str(error))) from None
     return row.python, row.ouzel, row.place
 
 
@@ -69,6 +70,7 @@ def _reporter() -> Any:
     """What a worker runs; inside a function, so that it travels as code: a worker may lack this package."""
 
     def report(batches: Iterator[Any]) -> Iterator[Any]:
+        import importlib
         import platform
         import sys
 
@@ -77,9 +79,7 @@ def _reporter() -> Any:
         for _ in batches:
             pass
         try:
-            import ouzel
-
-            version = ouzel.__version__
+            version = importlib.import_module("ouzel").__version__
         except ImportError as error:
             version = f"none: {error}"
         told = [platform.python_version(), version, sys.executable]
@@ -89,14 +89,16 @@ def _reporter() -> Any:
 
 
 def _refuse_other(python: str, version: str, place: str) -> None:
-    import ouzel
-
     if python.split(".")[:2] != platform.python_version().split(".")[:2]:
         raise _unfit(f"their Python ({place}) is {python}, and here it is {platform.python_version()}")
     if version.startswith("none: "):
         raise _unfit(f"their Python ({place}) has no Ouzel: {version.removeprefix('none: ')}")
-    if version != ouzel.__version__:
-        raise _unfit(f"their Python ({place}) has Ouzel {version}, and here it is {ouzel.__version__}")
+    if version != _version():
+        raise _unfit(f"their Python ({place}) has Ouzel {version}, and here it is {_version()}")
+
+
+def _version() -> str:
+    return str(import_module("ouzel").__version__)
 
 
 def _reason(text: str) -> str:
@@ -115,12 +117,11 @@ def _reason(text: str) -> str:
 
 
 def _unfit(reason: str) -> OuzelError:
-    import ouzel
-
     python = ".".join(platform.python_version_tuple()[:2])
     return OuzelError(
         f"the workers of this Spark session cannot run Ouzel: {reason}\n"
-        f"  required: Python {python} with Ouzel {ouzel.__version__} in every worker\n"
-        "  hint: before the session starts, set spark.pyspark.python (or PYSPARK_PYTHON) to such a Python,\n"
-        "        or send one along with spark.archives; on this machine: spark.pyspark.python=sys.executable"
+        f"  required: Python {python} with Ouzel {_version()} in every worker\n"
+        "  hint: before the session starts, set PYSPARK_PYTHON in the environment to such a Python\n"
+        "        (on this machine: os.environ['PYSPARK_PYTHON'] = sys.executable; for spark-submit:\n"
+        "        spark.pyspark.python), or send one along with spark.archives"
     )
