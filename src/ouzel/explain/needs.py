@@ -68,5 +68,5 @@ def _aggregate(node: Aggregate) -> str:
     if node.function in ("first", "last"):
         return f"{_event(node.variable, Element.FIRST if node.function == 'first' else Element.LAST)}.{node.name}"
     extent = "[..i-1]" if node.extent is Extent.SO_FAR else "[]"
-    function = "sum and count" if node.function == "avg" else node.function
+    function = {"avg": "sum and count", "stddev": "mean, squares and count"}.get(node.function, node.function)
     return f"running {function} of {node.variable}{extent}.{node.name}"

@@ -156,6 +156,12 @@ class ExpressionBuilder(Transformer[Token, Any]):
             )
         return tree.Call("count(*)", (), span_of(meta))
 
+    def call_of_distinct(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        name = unquote(str(parts[0])).lower()
+        if name != "count":
+            self.fail(f"{name} of distinct values", span_of(meta), required="count(distinct a[].attribute)")
+        return tree.Call(tree.COUNT_DISTINCT, (parts[1],), span_of(meta))
+
     def parenthesised(self, meta: Meta, parts: list[Any]) -> tree.Expression:
         return replace(parts[0], span=span_of(meta))  # type: ignore[no-any-return]
 

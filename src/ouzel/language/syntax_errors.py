@@ -68,7 +68,7 @@ _ENDS = {"QUERY", "PATTERN", "EVENT", "$END"}
 _GROUPS = (
     ({"TYPE", "SEQ"}, _COMPONENTS, _COMPONENT),
     ({"CASE", "STRATEGY"}, {*_OPERANDS, "STRATEGY"}, "a predicate, [attribute] or a strategy"),
-    ({"CASE", "STRING"}, {*_OPERANDS, "TIMES"}, "an expression"),
+    ({"CASE", "STRING"}, {*_OPERANDS, "TIMES", "DISTINCT"}, "an expression"),
     ({"STRING"}, _CONSTANTS, "a constant or a parameter $x"),
     ({"TIMES", "DIVIDE"}, _OPERATORS, "an operator"),
     ({"VBAR", "NAME"}, {"NAME"}, "a variable"),

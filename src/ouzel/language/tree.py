@@ -29,6 +29,9 @@ class Name:
 
 # ---- expressions -----------------------------------------------------------------------------------------
 
+# What count(distinct x) is called.
+COUNT_DISTINCT = "count(distinct …)"
+
 
 @dataclass(frozen=True)
 class Duration:
@@ -79,7 +82,9 @@ class Reference:
 
 @dataclass(frozen=True)
 class Call:
-    """A function or operator applied to arguments; operators go by their symbols, count(*) by itself."""
+    """A function or operator applied to arguments; operators go by their symbols, count(*) and
+    count(distinct x) by names that no function has.
+    """
 
     function: str
     arguments: tuple[Expression, ...]

@@ -49,7 +49,7 @@ class ExpressionBinder(ReferenceBinder):
                     required="[attribute] as a conjunct of WHERE",
                     hint="join it to the other predicates with AND, or compare the attributes one by one",
                 )
-            case tree.Call(function=function) if function in AGGREGATES:
+            case tree.Call(function=function) if function in AGGREGATES or function == tree.COUNT_DISTINCT:
                 return self.aggregate(written)
             case tree.Call(function=function) if function == COUNT_MATCHES:
                 self.fail(

@@ -17,6 +17,9 @@ from ouzel.logical.pattern import Binds, Component
 from ouzel.logical.schema import Column, EventType, Schema
 from ouzel.logical.values import EVENT, FLOAT, INTEGER, UNKNOWN, Kind, ValueType, list_of
 
+# The aggregates that OUTPUT AGGREGATE has, too.
+OVER_MATCHES = ("count", "sum", "avg", "min", "max")
+
 _ELEMENTS = {Index.FIRST: Element.FIRST, Index.CURRENT: Element.CURRENT}
 _ELEMENTS |= {Index.PREVIOUS: Element.PREVIOUS, Index.LAST: Element.LAST, Index.NONE: Element.CURRENT}
 
@@ -194,14 +197,15 @@ class ReferenceBinder:
 
     def aggregate(self, written: tree.Call) -> Expression:
         function = written.function
-        form = f"{function}(a[].attribute)"
+        form, distinct = f"{function}(a[].attribute)", function == tree.COUNT_DISTINCT
+        form = "count(distinct a[].attribute)" if distinct else form
         component, argument = self.aggregated(written, form, "a closure")
         if not component.is_array or argument.index in (Index.FIRST, Index.CURRENT, Index.LAST):
-            over_matches = self.in_return and not component.is_array and function not in ("first", "last")
+            over_matches = self.in_return and not component.is_array and function in OVER_MATCHES
             self.fail(
                 f"{function} of a single event",
                 argument.span,
-                required=f"a closure: {form} or {function}(a[..i-1].attribute)",
+                required=f"a closure: {form} or {form.replace('[]', '[..i-1]')}",
                 hint=f"for the {function} over all matches add OUTPUT AGGREGATE" if over_matches else None,
             )
         self.check_index(component, argument)
@@ -250,7 +254,12 @@ class ReferenceBinder:
     def aggregate_type(self, function: str, value_type: ValueType, span: Span) -> ValueType:
         if function == "count":
             return INTEGER
-        if function in ("sum", "avg") and not (value_type.is_number or value_type.is_open):
+        if function == tree.COUNT_DISTINCT:
+            if value_type.kind is Kind.OTHER:
+                equal = f"{function} takes values that can be equal; got {value_type}"
+                self.fail(f"type clash in '{function}'", span, required=equal)
+            return INTEGER
+        if function in ("sum", "avg", "stddev") and not (value_type.is_number or value_type.is_open):
             self.fail(f"type clash in '{function}'", span, required=f"{function} takes numbers; got {value_type}")
         if function in ("min", "max") and value_type.kind in (Kind.BOOLEAN, Kind.OTHER):
             self.fail(
@@ -258,7 +267,7 @@ class ReferenceBinder:
                 span,
                 required=f"{function} takes values that have an order; got {value_type}",
             )
-        if function == "avg":
+        if function in ("avg", "stddev"):
             return FLOAT if value_type.kind is not Kind.UNKNOWN else UNKNOWN
         return value_type
 

@@ -80,7 +80,7 @@ class Length:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """count, sum, avg, min, max, first or last over a closure; `column` None counts events."""
+    """count, sum, avg, min, max, … over a closure; `column` None counts events."""
 
     function: str
     variable: str

@@ -208,7 +208,7 @@ BUILT_IN: dict[str, Function] = {
 }
 
 
-AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
+AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last", "stddev")
 # What the syntax tree calls the number of matches.
 COUNT_MATCHES = "count(*)"
 RESERVED = {*BUILT_IN, *AGGREGATES, *PARTS, "date_trunc", "start", "end", "between"}

@@ -10,13 +10,12 @@ import pyarrow as pa
 from ouzel.errors import Span
 from ouzel.language import tree
 from ouzel.language.tree import Index
-from ouzel.logical.bind_reference import ReferenceBinder
+from ouzel.logical.bind_reference import OVER_MATCHES, ReferenceBinder
 from ouzel.logical.functions import AGGREGATES, COUNT_MATCHES
 from ouzel.logical.output import column_type
 from ouzel.logical.pattern import Component
 from ouzel.logical.values import Kind, ValueType
 
-FUNCTIONS = ("count", "sum", "avg", "min", "max")
 _FORMS = "count(*), or count, sum, avg, min or max of one attribute of a variable"
 
 
@@ -78,12 +77,12 @@ class MatchAggregateBinder(ReferenceBinder):
         name = item.name.text if item.name else item.text
         if isinstance(written, tree.Call) and written.function == COUNT_MATCHES:
             return MatchAggregate(name, "count", None, None, pa.float64())
-        if not isinstance(written, tree.Call) or written.function not in FUNCTIONS:
+        if not isinstance(written, tree.Call) or written.function not in OVER_MATCHES:
             self.fail(
                 f"'{item.text}' is no aggregate over matches",
                 written.span,
                 required=_FORMS,
-                hint=_hint(written),
+                hint=_hint(written, item.text),
             )
         function = written.function
         component, argument = self.aggregated(written, f"{function}(a.attribute)", "a variable")
@@ -117,8 +116,10 @@ class MatchAggregateBinder(ReferenceBinder):
         return column_type(component, column)
 
 
-def _hint(written: tree.Expression | tree.Every) -> str | None:
+def _hint(written: tree.Expression | tree.Every, text: str) -> str | None:
     """What may have been meant by an item that is no aggregate."""
+    if isinstance(written, tree.Call) and written.function in ("stddev", tree.COUNT_DISTINCT):
+        return f"of each match it is RETURN {text}, without OUTPUT AGGREGATE"
     if isinstance(written, tree.Reference) and written.attribute is not None:
         return f"WHERE [{written.attribute.written}] makes a row for each value of it, and a column for the values"
     if isinstance(written, tree.Call) and written.function not in AGGREGATES:

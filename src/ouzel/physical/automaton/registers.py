@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
+from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Extent, Length, Moment
 from ouzel.logical.pattern import Component
 from ouzel.logical.values import Kind, ValueType
@@ -105,6 +106,12 @@ class Registers:
                     sign = "<" if function == "min" else ">"
                     emitter.line(f"if {count} == 0 or {value} {sign} {name}:")
                     emitter.line(f"    {name} = {value}")
+        if ("squares", *of) in self.floats:
+            # Welford's updates, as the reference has them
+            mean, squares = (self.slot(run, name, *of, real=True) for name in ("mean", "squares"))
+            delta = emitter.assigned(f"float({value}) - {mean}", None, Kind.FLOAT).text
+            emitter.line(f"{mean} = {mean} + {delta} / ({count} + 1)")
+            emitter.line(f"{squares} = {squares} + {delta} * (float({value}) - {mean})")
         counted = f"{count} += 1"
         if not self.counts(of):
             # only whether there was a value is needed: runs that counted differently may be merged
@@ -180,6 +187,8 @@ class RunRows:
             if own and self.first and isinstance(node, Aggregate) and node.extent is Extent.SO_FAR:
                 return Value("0", None, Kind.INTEGER)
             return Value(registers.read(self.state, self.run, "length", variable), None, Kind.INTEGER)
+        if node.function == COUNT_DISTINCT:
+            raise UnsuitableError(f"{node.function} needs all values, and a run keeps totals only")
         column, value_type = node.column, _column_type(node)
         if value_type.kind in (Kind.STRING, Kind.BOOLEAN, Kind.OTHER) and node.function not in ("count",):
             raise UnsuitableError(f"{node.function} of {value_type}")
@@ -191,7 +200,7 @@ class RunRows:
             return emitter.assigned(read, null, plain(value_type.kind))
         of = (variable, column, value_type)
         count = registers.read(self.state, self.run, "count", *of)
-        if node.function in ("count", "avg"):
+        if node.function in ("count", "avg", "stddev"):
             registers.reads[self.state].add(("counted", *of))
         if node.function == "count":
             return Value(count, None, Kind.INTEGER)
@@ -200,6 +209,10 @@ class RunRows:
 
     def _running(self, node: Aggregate, of: Key, count: str, empty: str, emitter: Emitter) -> Value:
         registers, real = self.registers, _column_type(node).kind is Kind.FLOAT
+        if node.function == "stddev":
+            registers.read(self.state, self.run, "mean", *of, real=True)
+            squares = registers.read(self.state, self.run, "squares", *of, real=True)
+            return emitter.deviation(squares, count)
         function = "sum" if node.function == "avg" else node.function
         text = registers.read(self.state, self.run, function, *of, real=real)
         if real:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression, Length, Moment, references
 from ouzel.logical.values import Kind, ValueType
 from ouzel.optimizer.plan import UnsuitableError
@@ -18,6 +19,9 @@ from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.reference.evaluate import Bindings, evaluate
 from ouzel.physical.reference.events import Event, Stream, Values
 from ouzel.physical.stoppable import stoppable
+
+# In closures of more events than that, values are hashed to count the distinct ones.
+MANY = 1_000
 
 
 def compute_by_row(matches: MatchTable, events: EventTable) -> Callable[[Expression], Any]:
@@ -103,15 +107,41 @@ class _MatchRows:
             return emitter.assigned(length, f"unbound{k}[i]", Kind.INTEGER)
         assert node.input_type is not None
         kind = node.input_type.kind
-        if node.function != "count" and kind in (Kind.STRING, Kind.BOOLEAN, Kind.OTHER):
+        if node.function not in ("count", COUNT_DISTINCT) and kind in (Kind.STRING, Kind.BOOLEAN, Kind.OTHER):
             raise UnsuitableError(f"{node.function} of {node.input_type}")
+        if node.function == COUNT_DISTINCT:
+            return self._distinct(k, emitter, node.column, node.input_type)
         place = emitter.operands.column(node.column, node.input_type)
         if node.function in ("first", "last"):
             at = f"offsets{k}[i + 1] - 1" if node.function == "last" else f"offsets{k}[i]"
             row = emitter.assigned(f"rows{k}[{at}] if {length} > 0 else -1", None, Kind.INTEGER).text
             null = emitter.assigned(f"{row} < 0 or n{place}[max({row}, 0)]", None, Kind.BOOLEAN).text
             return emitter.assigned(f"c{place}[max({row}, 0)]", null, plain(kind))
+        if node.function == "stddev":
+            return self._deviation(k, place, emitter)
         return self._running(node.function, k, place, emitter, real=kind is Kind.FLOAT)
+
+    def _distinct(self, k: int, emitter: Emitter, column: str, held: ValueType) -> Value:
+        """How many values there are that none before is equal to."""
+        bound = list(self.bound.values())[k]
+        if isinstance(bound, Many) and np.max(np.diff(bound.offsets), initial=0) > MANY:
+            raise UnsuitableError("to compare so many values with each other takes longer than to hash them")
+        place = emitter.operands.column(column, held)
+        count, value, other, known = (emitter.fresh() for _ in range(4))
+        equal = f"{value} == {other} or ({value} != {value} and {other} != {other})"
+        for line in (
+            f"{count} = 0",
+            f"for j in range(offsets{k}[i], offsets{k}[i + 1]):",
+            f"    if not n{place}[rows{k}[j]]:",
+            f"        {value}, {known} = c{place}[rows{k}[j]], False",
+            f"        for h in range(offsets{k}[i], j):",
+            f"            {other} = c{place}[rows{k}[h]]",
+            f"            {known} = {known} or (not n{place}[rows{k}[h]] and ({equal}))",
+            f"        if not {known}:",
+            f"            {count} += 1",
+        ):
+            emitter.line(line)
+        return Value(count, f"unbound{k}[i]", Kind.INTEGER)
 
     def _running(self, function: str, k: int, place: int, emitter: Emitter, *, real: bool) -> Value:
         count, total, carry, value = (emitter.fresh() for _ in range(4))
@@ -136,6 +166,19 @@ class _MatchRows:
             return emitter.assigned(f"{whole} / max({count}, 1)", empty, Kind.FLOAT)
         beyond = emitter.assigned(f"{empty} or {carry} != 0", None, Kind.BOOLEAN).text
         return Value(total, beyond if function == "sum" else empty, Kind.FLOAT if real else Kind.INTEGER)
+
+    def _deviation(self, k: int, place: int, emitter: Emitter) -> Value:
+        """Welford's updates, as the reference has them."""
+        count, mean, squares, delta, value = (emitter.fresh() for _ in range(5))
+        emitter.line(f"{count}, {mean}, {squares} = 0, 0.0, 0.0")
+        emitter.line(f"for j in range(offsets{k}[i], offsets{k}[i + 1]):")
+        emitter.line(f"    if not n{place}[rows{k}[j]]:")
+        emitter.line(f"        {value} = float(c{place}[rows{k}[j]])")
+        emitter.line(f"        {count} += 1")
+        emitter.line(f"        {delta} = {value} - {mean}")
+        emitter.line(f"        {mean} = {mean} + {delta} / {count}")
+        emitter.line(f"        {squares} = {squares} + {delta} * ({value} - {mean})")
+        return emitter.deviation(squares, count)
 
 
 def _one_by_one(expression: Expression, matches: MatchTable, events: EventTable) -> list[Any]:

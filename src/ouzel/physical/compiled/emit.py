@@ -207,6 +207,13 @@ class Emitter:
         self.line(f"{value}, {missing} = {call}({', '.join(one.text for one in values)})")
         return Value(value, self.null_of(values, missing), kind)
 
+    def deviation(self, squares: str, count: str) -> Value:
+        """The standard deviation of a sample, of squared distances from the mean; of one value it is null."""
+        few = self.assigned(f"{count} < 2", None, Kind.BOOLEAN).text
+        root, wrong = self.fresh(), self.fresh()
+        self.line(f"{root}, {wrong} = square_root({squares} / max({count} - 1, 1))")
+        return Value(root, self.assigned(f"{few} or {wrong}", None, Kind.BOOLEAN).text, Kind.FLOAT)
+
     def compare(self, name: str, values: list[Value]) -> Value:
         left, right = _promoted(values)
         return self.assigned(f"{left.text} {_COMPARISONS[name]} {right.text}", self.null_of(values), Kind.BOOLEAN)
