@@ -234,7 +234,7 @@ WINDOWS = {
           line 1, column 37
             PATTERN SEQ(Shelf a, Exit b) WITHIN $text
                                                 ^^^^^
-          required: a number
+          required: a length of time such as '5 minutes', a timedelta, or a number
     """,
     "half an event": """
         PATTERN SEQ(Shelf a, Exit b) WITHIN $half EVENTS

@@ -134,7 +134,7 @@ INDICES = {
           line 1, column 39
             PATTERN SEQ(Shelf+ a[], Exit b) WHERE a[].weight > 1
                                                   ^^^^^^^^^^
-          required: an aggregate: count, sum, avg, min, max, first, last
+          required: an aggregate: count, sum, avg, min, max, first, last, stddev
           hint: for every element, write a[i].weight
     """,
 }
