@@ -84,13 +84,14 @@ def test_a_damaged_file_is_compiled_again(filled: Path) -> None:
 
 
 def test_another_source_in_its_place_is_not_run(filled: Path) -> None:
-    (path,) = filled.glob("k*.py")
-    path.write_text("raise SystemExit(1)")
+    name = next(iter(filled.glob("k*.kernel.*.code"))).name.partition(".")[0]
+    (filled / f"{name}.py").write_text("raise SystemExit(1)")
     assert ended(started(filled)) == "[0, 2] [3] 1 False"
 
 
-def test_a_directory_that_anybody_may_write_to_is_not_used(tmp_path: Path) -> None:
-    tmp_path.chmod(0o777)
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_directory_that_others_may_write_to_is_not_used(tmp_path: Path, mode: int) -> None:
+    tmp_path.chmod(mode)
     assert ended(started(tmp_path)) == "[0, 2] [3] 0 True"
     assert not list(tmp_path.iterdir())
 

@@ -1,19 +1,18 @@
 """Generated source becomes a function: run as it is, or compiled by Numba and cached on disk.
 
 The cache is keyed by the source, which depends on the shape of a plan only: constants and columns are arguments.
-Files are put in place whole, so that processes which fill the cache at once cannot see half of one.
+It holds machine code only (`store.py`), which is loaded where `trust.py` says so; source is never read from it.
 """
 
 from __future__ import annotations
 
 import atexit
 import hashlib
-import importlib.util
 import inspect
+import linecache
 import os
 import re
 import shutil
-import stat
 import sys
 import tempfile
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from typing import Any
 
 from ouzel.kernels import arithmetic, arrays
 from ouzel.kernels.interpret import function_of
+from ouzel.kernels.trust import is_own_directory, key_of, make_own_directory
 
 Kernel = Callable[..., Any]
 
@@ -62,8 +62,7 @@ def compiled(source: str) -> Kernel:
     called = set(re.findall(r"\w+(?=\()", source))
     text = _HEADER.format(names=", ".join(["jit", *sorted(called & HELPERS.keys())])) + source
     digest = _digest(text + helpers_digest())
-    module = _load(f"ouzel_kernel_{digest}", _place(f"k{digest}.py", text.encode()))
-    return module.kernel  # type: ignore[no-any-return]
+    return _load(f"ouzel_kernel_{digest}", usable_directory() / f"k{digest}.py", text).kernel  # type: ignore[no-any-return]
 
 
 @cache
@@ -87,49 +86,29 @@ def cache_directory() -> Path:
 
 
 def usable_directory() -> Path:
-    """The cache's directory; where there is no place for it, or anybody may write to it, one for this process."""
-    directory = cache_directory()
+    """The cache's directory; where there is no place for it, or others may write to it, one for this process."""
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        foreign = os.name == "posix" and directory.stat().st_mode & stat.S_IWOTH
-    except OSError:
-        foreign = True
-    return _temporary() if foreign else directory
+        make_own_directory(cache_directory().absolute())
+        directory = cache_directory().resolve()
+        if is_own_directory(directory) and key_of(directory):
+            return directory
+    except (OSError, RuntimeError):  # one cannot write there, or there is no home
+        pass
+    return _temporary()
 
 
 @cache
 def _temporary() -> Path:
-    path = Path(tempfile.mkdtemp(prefix="ouzel-kernels-"))
+    path = Path(tempfile.mkdtemp(prefix="ouzel-kernels-")).resolve()
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
 
 
-def put(path: Path, content: bytes) -> None:
-    """Write a file such that nobody sees half of it."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    Path(temporary).chmod(0o644)
-    Path(temporary).replace(path)
-
-
-def _place(name: str, content: bytes) -> Path:
-    """Put the source in its place in the cache, unless it is there."""
-    path = usable_directory() / name
-    try:
-        if not path.exists() or path.read_bytes() != content:
-            put(path, content)
-    except OSError:  # one cannot write there
-        path = _temporary() / name
-        path.write_bytes(content)
-    return path
-
-
-def _load(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+def _load(name: str, path: Path, text: str) -> ModuleType:
+    """Run source as a module; `path`, where its machine code is kept, is only a name: nothing is read there."""
+    module = ModuleType(name)
+    module.__file__ = str(path)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    linecache.cache[str(path)] = (len(text), None, text.splitlines(keepends=True), str(path))
+    exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - our own source; no user text is in it
     return module

@@ -20,9 +20,7 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
-from ouzel.kernels.jit import put
-
-_CHECK = 32
+from ouzel.kernels.trust import put_signed, read_signed
 
 
 class Store(NullCache):
@@ -38,16 +36,13 @@ class Store(NullCache):
         return str(self.home.parent)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The function compiled for some types of arguments; None if it is not there, or not whole."""
-        try:
-            held = self._path(sig, target_context).read_bytes()
-        except OSError:
-            return None
-        if hashlib.sha256(held[_CHECK:]).digest() != held[:_CHECK]:
+        """The function compiled for some types of arguments; None if it is not there, or not ours."""
+        content = read_signed(self._path(sig, target_context))
+        if content is None:
             return None
         # loaded code needs only this; where something has to be compiled, Numba sees to the rest by itself
         rtsys.initialize(target_context)
-        parts = pickle.loads(held[_CHECK:])  # noqa: S301 - machine code comes with it, which can do all that this can
+        parts = pickle.loads(content)  # noqa: S301 - this user wrote it, as its code proves
         return CompileResult._rebuild(target_context, *parts)  # type: ignore[no-untyped-call]
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -56,7 +51,7 @@ class Store(NullCache):
             return
         content = dumps(data._reduce())  # type: ignore[no-untyped-call]
         with suppress(OSError):
-            put(self._path(sig, data.target_context), hashlib.sha256(content).digest() + content)
+            put_signed(self._path(sig, data.target_context), content)
 
     def _path(self, sig: Any, target_context: Any) -> Path:
         """The file for types of arguments, on this processor, by this Numba and this Python."""
