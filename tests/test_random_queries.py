@@ -38,7 +38,8 @@ def matched_or_refused(events: pa.Table, text: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", oz.OuzelWarning)
         try:
-            result: Any = oz.match(events, text, params=PARAMS)
+            used = {name: PARAMS[name] for name in re.findall(r"\$(\w+)", text) if name in PARAMS}
+            result: Any = oz.match(events, text, params=used)
         except oz.OuzelError:
             return
     for table in result.values() if isinstance(result, dict) else [result]:

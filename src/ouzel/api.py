@@ -6,12 +6,15 @@ import os
 import time as clock
 import warnings
 from collections.abc import Mapping, Sequence
+from copy import copy
 from datetime import timedelta
 from typing import Any
 
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError, OuzelWarning, QueryError, did_you_mean, listed
 from ouzel.explain import explain
+from ouzel.language import parse
+from ouzel.logical.parameters import check_used
 from ouzel.logical.schema import INFERRED, open_schema
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
@@ -37,12 +40,20 @@ class Query:
             raise OuzelError(f"query: required text; got {type(text).__name__}")
         self.text = text
         self.params = dict(params or {})
+        if self.params:
+            check_used(parse(text), text, self.params)
         self._plans = compile_query(text, open_schema()).plans
         self.names = tuple(plan.query.name for plan in self._plans)
 
     def with_params(self, **params: Any) -> Query:
         """The same query with other values for its parameters."""
         return Query(self.text, {**self.params, **params})
+
+    def _with(self, params: Mapping[str, Any]) -> Query:
+        """The same with other values, which are checked when the query meets events."""
+        other = copy(self)
+        other.params = {**self.params, **params}
+        return other
 
     def explain(
         self, events: Any = None, *, engine: str = "auto", spark: SparkOptions | None = None, **reading: Any
@@ -136,7 +147,7 @@ def match(
     query = query if isinstance(query, Query) else Query(query)
     if params is not None and not isinstance(params, Mapping):
         raise OuzelError(f"params: required a dict of names and values; got {params!r}")
-    query = query.with_params(**params) if params else query
+    query = query._with(params or {})
     report = report if report is not None else Report()
     if is_spark(events):
         from ouzel.runtimes.spark.batch import match_dataframe
@@ -156,6 +167,7 @@ def match(
             report.quarantined = malformed_events(events, reading)
         return found
     if is_without_rows(events):
+        check_used(parse(query.text), query.text, query.params)
         none = {plan.query.name: of_no_events(plan.query) for plan in query._plans}
         return none[query.names[0]] if len(query.names) == 1 else none
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)

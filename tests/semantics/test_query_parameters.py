@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import ouzel as oz
-from semantics.harness import Row, found, rows
+from semantics.harness import Row, found, rows, stream
 
 PAIR = "PATTERN SEQ(A a, B b)"
 
@@ -126,3 +129,53 @@ def test_a_float_is_read_as_it_is_written() -> None:
 def test_a_length_of_time_is_no_number_of_events() -> None:
     with pytest.raises(oz.QueryError, match="a whole number of events"):
         found("PATTERN A WITHIN $n EVENTS", "a1", params={"n": timedelta(hours=25)})
+
+
+UNUSED = "params: 'limt' has a value, but the query has no $limt"
+
+
+def test_a_value_that_no_query_uses() -> None:
+    query = "QUERY q PATTERN A a WHERE a.x > $limit QUERY r PATTERN A a WITHIN $w"
+    with pytest.raises(oz.QueryError) as raised:
+        oz.query(query, {"limt": 1})
+    assert str(raised.value) == (
+        f"{UNUSED}\n  required: values for $limit, $w only\n  hint: did you mean 'limit'?"
+    )
+    good = oz.query(query, {"limit": 1})
+    calls: list[Callable[[], Any]] = [
+        lambda: good.with_params(limt=1),
+        lambda: oz.match(stream("a1:x=5"), good, params={"w": 5, "limt": 1}),
+        lambda: oz.matcher(
+            good, pa.schema({"ts": "int64", "type": "string", "x": "int64"}), params={"w": 5, "limt": 1}
+        ),
+        lambda: oz.match([], good, params={"limt": 1}),
+    ]
+    for call in calls:
+        with pytest.raises(oz.QueryError, match=re.escape(UNUSED)):
+            call()
+    with pytest.raises(oz.QueryError, match="required: no values: there are no parameters"):
+        oz.query("PATTERN A a", {"x": 1})
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "WHERE a.x > $p",
+        "WHERE a.x > $p% * 2",
+        "WHERE a.x IN ($p, 1)",
+        "WHERE a.x IN $p",
+        "WHERE [x = $p]",
+        "WITHIN $p",
+        "WITHIN $p EVENTS",
+        "RETURN a.x + $p AS y",
+        "WHERE a.x BETWEEN 1 AND $p",
+        "WHERE NOT (a.x = 1 OR -$p > a.x)",
+    ],
+)
+def test_a_value_is_used_wherever_a_parameter_may_be(clause: str) -> None:
+    assert oz.query(f"PATTERN A a {clause}", {"p": 1}).params == {"p": 1}
+
+
+def test_values_are_merged() -> None:
+    query = oz.query("PATTERN A a WHERE a.x > $p AND a.x < $q").with_params(p=1).with_params(q=3)
+    assert oz.match(stream("a1:x=2 a2:x=4"), query.with_params(p=3, q=5))[0]["a"]["x"] == 4

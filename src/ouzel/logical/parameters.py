@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -147,3 +148,29 @@ def _number(source: str, written: tree.Parameter, value: Any) -> Fraction:
         raise QueryError(f"the parameter ${written.name} is {value!r}", source, written.span, required="a number")
     # 0.1 means a tenth, as it does in the text of a query
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
+
+
+def check_used(written: Sequence[tree.Query], source: str, parameters: Mapping[str, Any]) -> None:
+    """Refuse values for parameters that no query has: mostly they are misspelt."""
+    mentioned = set(_names_in(written))
+    for name in parameters:
+        if name not in mentioned:
+            names = ", ".join(f"${one}" for one in sorted(mentioned))
+            raise QueryError(
+                f"params: '{name}' has a value, but the query has no ${name}",
+                source,
+                required=f"values for {names} only" if mentioned else "no values: there are no parameters",
+                hint=did_you_mean(str(name), mentioned),
+            )
+
+
+def _names_in(node: Any) -> Iterator[str]:
+    """The names of all parameters in a syntax tree."""
+    if isinstance(node, tree.Parameter):
+        yield node.name
+    elif isinstance(node, list | tuple):
+        for one in node:
+            yield from _names_in(one)
+    elif is_dataclass(node):
+        for one in vars(node).values():
+            yield from _names_in(one)

@@ -10,6 +10,7 @@ from typing import Any
 from ouzel.errors import QueryError
 from ouzel.language import tree
 from ouzel.logical.output import output_type
+from ouzel.logical.parameters import check_used
 from ouzel.logical.query import BoundQuery, bind
 from ouzel.logical.schema import Column, EventType, Schema
 from ouzel.logical.values import Kind, from_arrow
@@ -35,6 +36,7 @@ def bind_program(
         bound[index] = query
         if query.into is not None:
             schema = schema.with_type(_composite_type(query))
+    check_used(written, source, parameters or {})  # last: a name without a value says better what was misspelt
     return Program(tuple(bound.values()), schema)
 
 
