@@ -27,6 +27,7 @@ from ouzel.runtimes.matcher import Matcher, restored
 from ouzel.runtimes.origins import origins_of
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.spark.options import SparkOptions
+from ouzel.runtimes.time_units import warn_of_unit
 
 MODES = ("verbose", "compressed")
 
@@ -97,7 +98,7 @@ def match(
     type: str | None = AUTO,
     order: Sequence[str] | None = None,
     types: Mapping[str, Any] | None = None,
-    time_unit: str = "ms",
+    time_unit: str | None = None,
     params: Mapping[str, Any] | None = None,
     engine: str = "auto",
     mode: str = "verbose",
@@ -122,7 +123,8 @@ def match(
       simultaneous: neither comes before the other.
     - `types={"Shelf": ["tag_id", "shelf_id"], …}` declares the types and their attributes, or, with a dict in
       place of the list, their Arrow types too.
-    - `time_unit` is the unit of an integer time column.
+    - `time_unit` is the unit of an integer time column, 's', 'ms', 'us' or 'ns'.  If it is not said, it is 'ms',
+      with a warning where the times do not look like that.
     - `params` are the values of `$x`; `engine` overrides the choice of engine, and `tuning` its switches, for
       comparison: `{"evaluation": "merging" | "basic" | "backtracking"}` of the automaton,
       `{"equivalence": "combined" | "dynamic" | "multi" | "selection"}` of the scan.
@@ -172,6 +174,8 @@ def match(
         return none[query.names[0]] if len(query.names) == 1 else none
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     table, restore = ingest(events, reading, report)
+    if time_unit is None and len(table):
+        warn_of_unit(int(table.end_times.min()), int(table.end_times.max()), table.schema.time, stacklevel=2)
     if mode not in MODES:
         raise OuzelError(f"mode: required one of {', '.join(MODES)}; got {mode!r}")
     if mode == "compressed":
@@ -196,7 +200,7 @@ def matcher(
     type: str | None = AUTO,
     order: Sequence[str] | None = None,
     types: Mapping[str, Any] | None = None,
-    time_unit: str = "ms",
+    time_unit: str | None = None,
     params: Mapping[str, Any] | None = None,
     engine: str = "auto",
     limits: Limits | None = None,
@@ -221,9 +225,11 @@ def matcher(
     query = query if isinstance(query, Query) else Query(query)
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     both = {**query.params, **(params or {})}
-    return Matcher(
+    made = Matcher(
         query.text, schema, reading, both, engine=engine, limits=limits, watermark=watermark, on_late=on_late
     )
+    made.checks_unit = time_unit is None
+    return made
 
 
 def spark_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:

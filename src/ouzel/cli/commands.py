@@ -136,7 +136,10 @@ def _report(error: Exception) -> int:
 def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    text = str(error)
+    return _as_options(str(error))
+
+
+def _as_options(text: str) -> str:
     for said, option in OPTIONS:
         text = re.sub(said, option, text)
     return text
@@ -148,6 +151,7 @@ OPTIONS = (
     (r"\bparams=\{'(\w+)': …\}", r"--param \1=…"),
     (r"\bon_bad='quarantine'", "--on-bad quarantine"),
     (r"\btime_unit '", "--time-unit '"),
+    (r"\btime_unit='(\w+)'", r"--time-unit \1"),
     (r"\bencoding='([\w-]+)'", r"--encoding \1"),
     (r"\bdelimiter='\\t'", "--delimiter tab"),
     (r"\bdelimiter='(.)'", r"--delimiter '\1'"),
@@ -156,7 +160,7 @@ OPTIONS = (
 
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     name = "" if issubclass(category, oz.OuzelWarning) else f"{category.__name__}: "
-    _print("warning", "yellow", f"{name}{message}")
+    _print("warning", "yellow", _as_options(f"{name}{message}"))
 
 
 def _print(kind: str, style: str, text: str) -> None:

@@ -42,7 +42,7 @@ def explain(
     type: TypeOption = None,
     no_type: NoTypeOption = False,
     order: OrderOption = None,
-    time_unit: TimeUnitOption = "ms",
+    time_unit: TimeUnitOption = None,
     events_format: EventsFormatOption = None,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,

@@ -73,7 +73,13 @@ OrderOption = Annotated[
     ),
 ]
 TimeUnitOption = Annotated[
-    str, typer.Option(rich_help_panel=EVENTS, metavar="UNIT", help="The unit of a time column of integers.")
+    str | None,
+    typer.Option(
+        rich_help_panel=EVENTS,
+        metavar="UNIT",
+        help="The unit of a time column of integers: s, ms, us or ns.",
+        show_default="ms",
+    ),
 ]
 ParamOption = Annotated[
     list[str] | None,
@@ -107,7 +113,9 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def reading(time: str, type: str | None, no_type: bool, order: str | None, time_unit: str) -> dict[str, Any]:
+def reading(
+    time: str, type: str | None, no_type: bool, order: str | None, time_unit: str | None
+) -> dict[str, Any]:
     """The options of `match` that say how to read events."""
     if type is not None and no_type:
         raise typer.BadParameter("cannot be used together with --type", param_hint="--no-type")

@@ -152,7 +152,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     type: TypeOption = None,
     no_type: NoTypeOption = False,
     order: OrderOption = None,
-    time_unit: TimeUnitOption = "ms",
+    time_unit: TimeUnitOption = None,
     events_format: EventsFormatOption = None,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,

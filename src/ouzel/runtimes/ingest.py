@@ -43,7 +43,8 @@ class Reading:
     type: str | None = AUTO
     order: tuple[str, ...] = ()
     types: Mapping[str, Any] | None = None
-    time_unit: str = "ms"
+    time_unit: str | None = None
+    """The unit of integer times; None, where it was not said, means milliseconds."""
     on_bad: str = "error"
 
 
@@ -255,7 +256,7 @@ def _time(table: pa.Table, reading: Reading, source: str) -> TimeColumn:
             raise SchemaError(f"order column '{name}': required numbers, strings or times; got {arrow}")
     if reading.order and reading.order[0] != reading.time:
         raise SchemaError(f"order: required the time column '{reading.time}' first; got '{reading.order[0]}'")
-    return time_column(reading.time, table.schema.field(reading.time).type, reading.time_unit)
+    return time_column(reading.time, table.schema.field(reading.time).type, reading.time_unit or "ms")
 
 
 def _require(table: pa.Table, name: str, role: str, source: str) -> None:

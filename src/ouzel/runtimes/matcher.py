@@ -20,6 +20,7 @@ from ouzel.runtimes.ingest import Reading, ingest
 from ouzel.runtimes.ordering import BEGINNING, Ordering
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.stages import stage_of
+from ouzel.runtimes.time_units import warn_of_unit
 from ouzel.state import read_snapshot, write_snapshot
 
 LATE_POLICIES = ("error", "keep")
@@ -29,6 +30,9 @@ Result: TypeAlias = Any
 
 class Matcher:
     """Matches queries over events that come in batches; `push`, `advance` and `finish` return what is final."""
+
+    checks_unit = False
+    """Whether to warn if integer times do not look like milliseconds."""
 
     def __init__(
         self,
@@ -83,6 +87,9 @@ class Matcher:
         self._check_open()
         report = Report()
         table, _restore = ingest(self._fitted(events), self.reading, report)
+        if self.checks_unit and len(table):
+            warn_of_unit(int(table.end_times.min()), int(table.end_times.max()), self.time, stacklevel=2)
+            self.checks_unit = False  # the first events tell
         on_time, late = self._order.split(table)
         if len(late) and self.on_late == "error":
             raise DataError(

@@ -22,6 +22,7 @@ from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files, row
 from ouzel.runtimes.spark.pushdown import types_wanted_by_arrow, wanted, wanted_by_arrow
 from ouzel.runtimes.spark.task import SLICE, Task
 from ouzel.runtimes.spark.workers import check_workers
+from ouzel.runtimes.time_units import warn_of_unit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -132,6 +133,8 @@ def _by_time(events: DataFrame, query: BoundQuery, task: Task, tasks: int, outpu
     assert window is not None
     ticks = _ticks(events, task)
     least, most = events.agg(f.min(ticks), f.max(ticks)).first() or (None, None)
+    if task.reading.time_unit is None and least is not None and most is not None:
+        warn_of_unit(least, most, task.none.schema.time, stacklevel=6)
     if least is None:
         return events.coalesce(1).mapInArrow(task.whole, output)
     length = max((most - least) // max(2 * tasks, 1) + 1, WINDOWS_PER_SLICE * window.limit)
