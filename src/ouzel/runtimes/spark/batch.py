@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from ouzel.logical.pattern import edge_negatives
 from ouzel.logical.query import BoundQuery
-from ouzel.logical.schema import NESTED
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.embedded import run_program
@@ -20,6 +19,7 @@ from ouzel.runtimes.spark.columns import arrow_schema, narrowed, quoted, result_
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files, row_groups
 from ouzel.runtimes.spark.pushdown import types_wanted_by_arrow, wanted, wanted_by_arrow
+from ouzel.runtimes.spark.sizes import bytes_of, estimated_bytes, merges_tasks, most_tasks, tasks_for
 from ouzel.runtimes.spark.task import SLICE, Task
 from ouzel.runtimes.spark.workers import check_workers
 from ouzel.runtimes.time_units import warn_of_unit
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # A slice is at least so many windows long: what is in two slices is matched twice.
 WINDOWS_PER_SLICE = 4
+# A guess at what a value takes in a file.
+BYTES_PER_VALUE = 4
 
 
 def match_dataframe(
@@ -62,11 +64,12 @@ def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> 
     events = _chosen(events, plan, task)
     if spread.keys:
         # rows, not blobs: to pack what Spark has read costs more than its shuffle does
-        apart = events.repartition(spread.tasks, *(events[quoted(name)] for name in spread.keys))
+        number = () if spread.merges else (spread.tasks,)
+        apart = events.repartition(*number, *(events[quoted(name)] for name in spread.keys))
         return apart.mapInArrow(task.whole, spark_schema)
     if spread.one:
         return events.coalesce(1).mapInArrow(task.whole, spark_schema)
-    return _by_time(events, plan.query, task, spread.tasks, spark_schema)
+    return _by_time(events, plan.query, task, options, spark_schema)
 
 
 def _chosen(events: DataFrame, plan: Plan, task: Task) -> DataFrame:
@@ -81,23 +84,30 @@ def _chosen(events: DataFrame, plan: Plan, task: Task) -> DataFrame:
 class Spread:
     """How the events of a query are spread over tasks: by keys, by slices of time, or not at all: `one` says why.
 
-    `files` are the Parquet files that workers read themselves.
+    `files` are the Parquet files that workers read themselves; `merges` says that Spark may make it fewer tasks.
     """
 
     tasks: int
     keys: list[str]
     files: list[str] | None = None
     one: str = ""
+    merges: bool = False
 
 
 def spread_of(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> Spread:
     """Decide it; nothing is read but the schemas of files."""
-    tasks = options.tasks or int(events.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     keys = [] if task.is_composed else partition_columns(plan)
-    if keys:
-        reads_files = options.reads_files and not any(NESTED in key for key in keys)
-        return Spread(tasks, keys, plain_files(events, task.schema) if reads_files else None)
-    return Spread(tasks, [], one="queries feed each other" if task.is_composed else _indivisible(plan.query))
+    if not keys:
+        return Spread(0, [], one="queries feed each other" if task.is_composed else _indivisible(plan.query))
+    session = events.sparkSession
+    files = plain_files(events, task.schema) if options.reads_files else None
+    if options.tasks:
+        return Spread(options.tasks, keys, files)
+    if files:
+        return Spread(tasks_for(bytes_of(files), session), keys, files)
+    if merges_tasks(session):
+        return Spread(most_tasks(session), keys, merges=True)
+    return Spread(tasks_for(estimated_bytes(events), session), keys)
 
 
 def _indivisible(query: BoundQuery) -> str:
@@ -125,18 +135,19 @@ def partition_columns(plan: Plan) -> list[str]:
     return found
 
 
-def _by_time(events: DataFrame, query: BoundQuery, task: Task, tasks: int, output: Any) -> DataFrame:
+def _by_time(events: DataFrame, query: BoundQuery, task: Task, options: SparkOptions, output: Any) -> DataFrame:
     """Slices of time that overlap by the window, each match owned by the one in which it starts."""
     from pyspark.sql import functions as f
 
     window = query.window
     assert window is not None
     ticks = _ticks(events, task)
-    least, most = events.agg(f.min(ticks), f.max(ticks)).first() or (None, None)
+    least, most, rows = events.agg(f.min(ticks), f.max(ticks), f.count("*")).first() or (None, None, 0)
     if task.reading.time_unit is None and least is not None and most is not None:
         warn_of_unit(least, most, task.none.schema.time, stacklevel=6)
     if least is None:
         return events.coalesce(1).mapInArrow(task.whole, output)
+    tasks = options.tasks or tasks_for(rows * len(task.schema) * BYTES_PER_VALUE, events.sparkSession)
     length = max((most - least) // max(2 * tasks, 1) + 1, WINDOWS_PER_SLICE * window.limit)
     count = (most - least) // length + 1
     if count == 1:

@@ -12,7 +12,8 @@ from ouzel.runtimes.spark.spreading import EVEN_FOR
 class SparkOptions:
     """How to run on Spark.
 
-    - `tasks`: into how many tasks the events are shuffled; 0 for Spark's own number.
+    - `tasks`: into how many tasks the events are shuffled; 0 for as many as their size is worth, up to
+      `spark.sql.shuffle.partitions`.
     - `memory`: how many bytes of events a task holds before it sorts them on disk.
     - `reads_files`: whether workers read plain Parquet files themselves, where that is safe, which is faster.
 
