@@ -11,7 +11,7 @@ from ouzel.logical.bind_reference import ReferenceBinder
 from ouzel.logical.bind_time import TIME_FUNCTIONS, time_function
 from ouzel.logical.coercion import unify
 from ouzel.logical.expressions import Apply, Attribute, Constant, Events, Expression, Moment
-from ouzel.logical.functions import AGGREGATES, BUILT_IN, COUNT_MATCHES, known_functions, lookup
+from ouzel.logical.functions import AGGREGATES, BUILT_IN, COUNT_MATCHES, MATCH_NUMBER, known_functions, lookup
 from ouzel.logical.parameters import LENGTH_OF_TIME, constant, parameter_list, parameter_value
 from ouzel.logical.text_patterns import BadPatternError, check_escape, check_expression, like_parts
 from ouzel.logical.type_rules import TypeClash, WrongCount
@@ -57,6 +57,13 @@ class ExpressionBinder(ReferenceBinder):
                     written.span,
                     required="count(a[]), which counts the events of the closure a",
                     hint="the number of matches is RETURN count(*) OUTPUT AGGREGATE",
+                )
+            case tree.Call(function=function) if function == MATCH_NUMBER:
+                self.fail(
+                    f"match_number() {'inside an expression' if self.in_return else 'in WHERE'}",
+                    written.span,
+                    required="match_number() as a column of RETURN",
+                    hint="compute with the column of the result" if self.in_return else None,
                 )
             case tree.Call(function="start" | "end"):
                 return self.moment(written)

@@ -10,10 +10,11 @@ from ouzel.language import tree
 from ouzel.language.tree import Index
 from ouzel.logical.bind_expression import ExpressionBinder
 from ouzel.logical.coercion import unify
-from ouzel.logical.expressions import Attribute, Element, Events, Expression
+from ouzel.logical.expressions import Attribute, Element, Events, Expression, MatchNumber
+from ouzel.logical.functions import MATCH_NUMBER
 from ouzel.logical.output import event_fields
 from ouzel.logical.pattern import Component
-from ouzel.logical.values import UNKNOWN, list_of
+from ouzel.logical.values import INTEGER, UNKNOWN, list_of
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,19 @@ class OutputBinder(ExpressionBinder):
         if isinstance(written, tree.Every):
             yield from self._every(written)
             return
-        (expression,) = unify([self.bind(written)], self.schema.time.tick)
+        (expression,) = unify([self._bound(written)], self.schema.time.tick)
         span = (item.name or item).span
         if item.name is not None:
             yield _Bound(expression, item.name.text, item.name.text, span)
         else:
             yield _Bound(expression, _short_name(item, expression), _long_name(item, expression), span)
+
+    def _bound(self, written: tree.Expression) -> Expression:
+        if not isinstance(written, tree.Call) or written.function != MATCH_NUMBER:
+            return self.bind(written)
+        if written.arguments:
+            self.fail("match_number() takes no arguments", written.span, required="match_number()")
+        return MatchNumber(INTEGER, written.span)
 
     def _every(self, written: tree.Every) -> Iterator[_Bound]:
         """Every attribute of a variable, or of all that bind events."""

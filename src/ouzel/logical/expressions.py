@@ -112,7 +112,15 @@ class Apply:
     span: Span = field(compare=False)
 
 
-Expression = Constant | Attribute | Moment | Length | Aggregate | Events | Apply
+@dataclass(frozen=True)
+class MatchNumber:
+    """match_number(), alone in a column of RETURN: the place of a match among those of its partition, from 1."""
+
+    type: ValueType
+    span: Span = field(compare=False)
+
+
+Expression = Constant | Attribute | Moment | Length | Aggregate | Events | MatchNumber | Apply
 Variable = Attribute | Moment | Length | Aggregate | Events
 
 
@@ -127,5 +135,5 @@ def walk(expression: Expression) -> Iterator[Expression]:
 def references(expression: Expression) -> Iterator[Variable]:
     """Every node that mentions a variable."""
     for node in walk(expression):
-        if not isinstance(node, Constant | Apply):
+        if not isinstance(node, Constant | MatchNumber | Apply):
             yield node

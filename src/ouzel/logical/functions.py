@@ -211,7 +211,8 @@ BUILT_IN: dict[str, Function] = {
 AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last", "stddev")
 # What the syntax tree calls the number of matches.
 COUNT_MATCHES = "count(*)"
-RESERVED = {*BUILT_IN, *AGGREGATES, *PARTS, "date_trunc", "start", "end", "between"}
+MATCH_NUMBER = "match_number"
+RESERVED = {*BUILT_IN, *AGGREGATES, *PARTS, "date_trunc", MATCH_NUMBER, "start", "end", "between"}
 
 _registered: dict[str, Function] = {}
 _RESULTS = {"boolean": BOOLEAN, "integer": INTEGER, "float": FLOAT, "string": STRING}

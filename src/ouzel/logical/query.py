@@ -19,7 +19,7 @@ from ouzel.logical.bind_pattern import PatternBinder
 from ouzel.logical.coercion import unify
 from ouzel.logical.conjuncts import Conjunct, place_conjuncts
 from ouzel.logical.equivalence import EquivalenceTest, recognise
-from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expression
+from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expression, MatchNumber
 from ouzel.logical.functions import BUILT_IN
 from ouzel.logical.match_aggregates import MatchAggregate, MatchAggregateBinder
 from ouzel.logical.parameters import constant, parameter_value
@@ -50,6 +50,11 @@ class BoundQuery:
     into: str | None
     non_overlap: bool
     aggregates: tuple[MatchAggregate, ...] = ()
+
+    @property
+    def numbers_matches(self) -> bool:
+        """Whether a column of RETURN numbers the matches."""
+        return any(isinstance(column.expression, MatchNumber) for column in self.output)
 
     def component(self, variable: str) -> Component:
         """A component by its variable."""

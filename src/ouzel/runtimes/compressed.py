@@ -113,6 +113,8 @@ def compress(plan: Plan, events: EventTable, limits: Limits, restore: Restore) -
         why = "negation and NON_OVERLAP filter whole matches"
     elif query.aggregates or query.into:
         why = "OUTPUT AGGREGATE and INTO use up the matches"
+    elif query.numbers_matches:
+        why = "match_number() counts all matches"
     elif physical.evaluation == "backtracking":
         why = "backtracking shares nothing"
     if why:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ouzel.logical.columns import needed_columns
-from ouzel.logical.expressions import Expression
+from ouzel.logical.expressions import Expression, MatchNumber
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan, UnsuitableError
 from ouzel.physical.compiled.compute import compute_by_row
@@ -23,6 +23,7 @@ from ouzel.physical.reference.partitions import first_key, join
 from ouzel.physical.reference.table import match_table
 from ouzel.physical.stoppable import stoppable
 from ouzel.runtimes.aggregates import aggregate_table, totals_table
+from ouzel.runtimes.partition_keys import match_numbers
 from ouzel.runtimes.results import Compute, result_table
 
 Progress = Callable[[int, int], None]
@@ -68,7 +69,7 @@ def find_program(
         if query.aggregates:
             yield plan, matches, aggregate_table(query, matches, found.events)
             continue
-        table = result_table(query, matches, found.events.table, compute)
+        table = result_table(query, matches, found.events.table, _numbering(query, found, compute))
         if query.into is not None:
             intervals = zip(matches.starts, matches.ends, matches.start_times, matches.end_times, strict=True)
             events = events.with_composites(query.into, table, intervals).with_fields(needed)
@@ -88,6 +89,17 @@ def find_query(
     steps = steps or _Steps(None, 1)
     compiled = _run_compiled(plan, primitive, limits, steps, counters or Counters(), threads)
     return compiled or _run_reference(plan, events, steps)
+
+
+def _numbering(query: BoundQuery, found: Found, compute: Compute) -> Compute:
+    """The same, and the numbers of matches, which no single one tells."""
+
+    def numbered(expression: Expression) -> Any:
+        if isinstance(expression, MatchNumber):
+            return match_numbers(query, found.matches, found.events)
+        return compute(expression)
+
+    return numbered
 
 
 def _run_totals(plan: Plan, events: EventTable, limits: Limits, steps: _Steps) -> MatchTotals | None:

@@ -33,6 +33,16 @@ def partitions(
     return numbers, len(first), tuple(own[first] for own in rows)
 
 
+def match_numbers(query: BoundQuery, matches: MatchTable, events: EventTable) -> Integers:
+    """The place of each match among those of its partition, from 1."""
+    numbers, _count, _keys = partitions(query, matches, events)
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    places = np.empty(len(matches), np.int64)
+    places[order] = np.arange(1, len(matches) + 1) - np.searchsorted(ordered, ordered)
+    return places
+
+
 def _joined(numbers: Integers, count: int, codes: Integers, distinct: int) -> tuple[Integers, int]:
     """Number the pairs of two numberings that occur."""
     pairs = numbers * distinct + codes

@@ -43,6 +43,11 @@ def stage_of(plans: Sequence[Plan], limits: Limits, none: EventTable) -> Stage:
     """How to run a program: by engines if each of its queries has one; `none` is a table of no events."""
     if any(plan.query.aggregates for plan in plans):
         raise OuzelError("OUTPUT AGGREGATE: required all events at once, as in match; a matcher never has them")
+    if any(plan.query.numbers_matches for plan in plans):
+        raise OuzelError(
+            "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
+            "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
+        )
     if all(plan.physical is not None and plan.query.into is None for plan in plans):
         return Engines(plans, limits)
     return Replay(plans, limits, none)

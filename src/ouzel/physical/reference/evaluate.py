@@ -19,6 +19,7 @@ from ouzel.logical.expressions import (
     Expression,
     Extent,
     Length,
+    MatchNumber,
     Moment,
     Variable,
     references,
@@ -103,6 +104,8 @@ def evaluate(
             return _aggregate(expression, bindings, stream, at)
         case Events():
             return _events(expression, bindings, stream)
+        case MatchNumber():
+            raise AssertionError("only all matches together have numbers")
 
 
 def evaluate_column(expression: Expression, values: Sequence[Any]) -> list[Any]:

@@ -118,6 +118,8 @@ def _indivisible(query: BoundQuery) -> str:
         return "a window that counts events begins anywhere in time"
     if query.non_overlap:
         return "NON_OVERLAP chooses from all matches"
+    if query.numbers_matches:
+        return "match_number() counts all matches"
     return "aggregates are over all matches" if query.aggregates else ""
 
 
