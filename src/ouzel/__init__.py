@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ouzel.api import Query, match, matcher, query, restore, spark_session
-    from ouzel.errors import DataError, OuzelError, OuzelWarning, QueryError, SchemaError, StateError
+    from ouzel.errors import (
+        DataError,
+        FunctionError,
+        OuzelError,
+        OuzelWarning,
+        QueryError,
+        SchemaError,
+        StateError,
+    )
     from ouzel.logical.functions import register_function
     from ouzel.physical.limits import Limits
     from ouzel.runtimes.matcher import Matcher
@@ -21,6 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DataError",
+    "FunctionError",
     "Limits",
     "Matcher",
     "OuzelError",
@@ -43,7 +52,9 @@ __all__ = [
 
 _HOMES = {
     "ouzel.api": ("Query", "match", "matcher", "query", "restore", "spark_session"),
-    "ouzel.errors": ("DataError", "OuzelError", "OuzelWarning", "QueryError", "SchemaError", "StateError"),
+    "ouzel.errors": (
+        *("DataError", "FunctionError", "OuzelError", "OuzelWarning", "QueryError", "SchemaError", "StateError"),
+    ),
     "ouzel.logical.functions": ("register_function",),
     "ouzel.physical.limits": ("Limits",),
     "ouzel.runtimes.matcher": ("Matcher",),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +30,24 @@ class DataError(OuzelError):
 
 class StateError(OuzelError):
     """A snapshot or checkpoint is foreign, truncated or belongs to another query."""
+
+
+class FunctionError(OuzelError):
+    """A registered function failed, or returned a value of another type than it was registered with."""
+
+    def __init__(self, message: str, called: str = "", time: Any = None, event: str = "") -> None:
+        """Keep what is known of it: `time` is the type of times, `event` tells the events it was about."""
+        self.message, self.called, self.time, self.event = message, called, time, event
+        lines = (message, f"  {called}" if called else "", f"  event: {event}" if event else "")
+        super().__init__("\n".join(filter(None, lines)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel from a worker."""
+        return FunctionError, (self.message, self.called, None, self.event)
+
+    def about(self, event: str) -> FunctionError:
+        """The same, with the events that it is about; those are told once."""
+        return self if self.event else FunctionError(self.message, self.called, self.time, event)
 
 
 class OuzelWarning(UserWarning):

@@ -11,10 +11,19 @@ from ouzel.logical.bind_reference import ReferenceBinder
 from ouzel.logical.bind_time import TIME_FUNCTIONS, time_function
 from ouzel.logical.coercion import unify
 from ouzel.logical.expressions import Apply, Attribute, Constant, Events, Expression, Moment
-from ouzel.logical.functions import AGGREGATES, BUILT_IN, COUNT_MATCHES, MATCH_NUMBER, known_functions, lookup
+from ouzel.logical.functions import (
+    AGGREGATES,
+    BUILT_IN,
+    COUNT_MATCHES,
+    MATCH_NUMBER,
+    is_registered,
+    known_functions,
+    lookup,
+)
 from ouzel.logical.parameters import LENGTH_OF_TIME, constant, parameter_list, parameter_value
 from ouzel.logical.text_patterns import BadPatternError, check_escape, check_expression, like_parts
 from ouzel.logical.type_rules import TypeClash, WrongCount
+from ouzel.logical.user_functions import Place, prepared
 from ouzel.logical.values import BOOLEAN, Kind, ValueType
 
 _UNIFIED = ("=", "!=", "<", "<=", ">", ">=", "+", "-", "/", "in", "coalesce", "least", "greatest")
@@ -106,6 +115,9 @@ class ExpressionBinder(ReferenceBinder):
             self.fail(f"{what} '{word}'", written.span, required=f"{word} takes {clash}")
         if written.function in ("like", "rlike"):
             self._check_pattern(written.function, arguments)
+        if is_registered(written.function):
+            place = Place(self.query, self.source, written.span, self.schema.time)
+            function = prepared(function, [one.type for one in arguments], result, place)
         return Apply(function, tuple(arguments), result, written.span)
 
     def _check_pattern(self, function: str, arguments: list[Expression]) -> None:

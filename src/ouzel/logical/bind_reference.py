@@ -33,6 +33,7 @@ class ReferenceBinder:
     components: Mapping[str, Component]
     parameters: Mapping[str, Any] | None
     in_return: bool = False
+    query: str = ""
 
     def fail(self, message: str, span: Span, **details: str | None) -> NoReturn:
         """Raise a QueryError at a place of the query."""

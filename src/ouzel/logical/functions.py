@@ -236,6 +236,11 @@ def lookup(name: str) -> Function | None:
     return BUILT_IN.get(name) or _registered.get(name)
 
 
+def is_registered(name: str) -> bool:
+    """Whether a function is one of the user's own."""
+    return name in _registered and name not in BUILT_IN
+
+
 def registered_in(text: str) -> tuple[Function, ...]:
     """The registered functions whose names occur in a text: what another process must be told to compile it."""
     words = {word.lower() for word in re.findall(r"\w+", text)}

@@ -145,7 +145,7 @@ class _QueryBinder:
     # ---- WHERE -------------------------------------------------------------------------------------------
 
     def _where(self, pattern: Pattern) -> tuple[tuple[EquivalenceTest, ...], tuple[Conjunct, ...]]:
-        binder = ExpressionBinder(self.source, self.schema, self.components, self.parameters)
+        binder = ExpressionBinder(self.source, self.schema, self.components, self.parameters, query=self.name)
         tests: list[EquivalenceTest] = []
         conditions: list[Expression] = []
         for condition in _top_level(self.written.where):
@@ -278,7 +278,9 @@ class _QueryBinder:
                     required="a variable that is not called as a column of the result: start, end",
                     hint="choose another name, or say what to RETURN",
                 )
-        binder = OutputBinder(self.source, self.schema, self.components, self.parameters, in_return=True)
+        binder = OutputBinder(
+            self.source, self.schema, self.components, self.parameters, in_return=True, query=self.name
+        )
         return binder.columns(self.written.items)
 
     def _aggregates(self, tests: tuple[EquivalenceTest, ...]) -> tuple[MatchAggregate, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from ouzel.errors import OuzelError
+from ouzel.errors import FunctionError, OuzelError
 from ouzel.logical.columns import needed_columns
 from ouzel.optimizer.plan import Plan, UnsuitableError
 from ouzel.physical.compiled.compute import compute_by_row
@@ -74,6 +74,8 @@ class Engines:
             try:
                 found = stoppable(partial(matching.push, events.select(columns), now))
             except UnsuitableError as why:
+                if isinstance(why.__cause__, FunctionError):
+                    raise why.__cause__ from why.__cause__.__cause__
                 raise OuzelError(f"the engine {plan.engine} cannot go on: {why}") from why
             compute = compute_by_row(found.matches, found.events)
             results[plan.query.name] = result_table(plan.query, found.matches, found.events.table, compute)

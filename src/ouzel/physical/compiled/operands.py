@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ouzel.errors import FunctionError
 from ouzel.logical.expressions import Apply, Attribute, Expression, references
 from ouzel.logical.values import Kind, ValueType
+from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.event_table import Integers
+from ouzel.physical.reference.evaluate import shown_time
 
 # The times of events, as a column.
 TIME = "\0time"
@@ -94,7 +97,7 @@ class Operands:
                 values, outside = column.compute(ticks)
                 arrays += [values, nulls | outside]
             elif isinstance(column, Derived):
-                arrays += _derived(table.column(column.column).take(pa.array(rows)), column, texts)
+                arrays += _derived(table.column(column.column).take(pa.array(rows)), column, texts, times)
             else:
                 arrays += _column(table.column(column).take(pa.array(rows)), value_type, texts)
         return [np.array(self.integers, np.int64), np.array(self.floats, np.float64), *arrays]
@@ -132,15 +135,34 @@ def _column(column: pa.ChunkedArray, value_type: ValueType, texts: dict[str, int
     return [column.to_numpy().astype(kind, copy=False), nulls.astype(np.bool_, copy=False)]
 
 
-def _derived(column: pa.ChunkedArray, derived: Derived, texts: dict[str, int]) -> list[Array]:
+def _derived(column: pa.ChunkedArray, derived: Derived, texts: dict[str, int], times: Integers) -> list[Array]:
     codes, found = _texts(column)
-    values = derived.compute((*found, None))
+    try:
+        values = derived.compute((*found, None))
+    except FunctionError as error:
+        # other conditions may exclude that event: the reference finds out
+        raise UnsuitableError(error.message) from _about(error, derived, codes, found, times)
     nulls = np.array([value is None for value in values], np.bool_)
     if derived.type.kind is Kind.STRING:
         values = [0 if value is None else texts.setdefault(value, len(texts)) for value in values]
     kind = _NUMPY[derived.type.kind]
     filled = np.array([0 if value is None else value for value in values], kind)
     return [filled[codes], nulls[codes]]
+
+
+def _about(
+    error: FunctionError, derived: Derived, codes: Array, found: list[str], times: Integers
+) -> FunctionError:
+    """The error, with the time of the first event about which it is."""
+    for code, text in enumerate(found):
+        try:
+            derived.compute((text,))
+        except FunctionError as one:
+            at = shown_time(int(times[np.argmax(codes == code)]), one.time)
+            told = one.about(f"one with {derived.column} = {text!r}, at {at}")
+            told.__cause__ = one.__cause__
+            return told
+    return error
 
 
 def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:

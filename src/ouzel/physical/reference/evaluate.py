@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+import pyarrow as pa
+
+from ouzel.errors import FunctionError
 from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.conjuncts import Conjunct, is_iterated
 from ouzel.logical.expressions import (
@@ -87,7 +90,11 @@ def evaluate(
     at = at or {}
     match expression:
         case Apply(function, arguments):
-            return function(*(evaluate(argument, bindings, stream, at) for argument in arguments))
+            values = [evaluate(argument, bindings, stream, at) for argument in arguments]
+            try:
+                return function(*values)
+            except FunctionError as error:
+                raise error.about(_told(expression, bindings, at, error.time)) from error.__cause__
         case Constant(value):
             return value
         case Attribute():
@@ -106,6 +113,24 @@ def evaluate(
             return _events(expression, bindings, stream)
         case MatchNumber():
             raise AssertionError("only all matches together have numbers")
+
+
+def _told(expression: Expression, bindings: Bindings, at: Mapping[str, int], time: Any) -> str:
+    """The events that an expression is about, in words."""
+    nodes = [node for node in references(expression) if isinstance(node, Attribute | Moment)]
+    events = {node.variable: event for node in nodes if (event := _event(node, bindings, at)) is not None}
+    return "; ".join(
+        f"{variable}{f', of type {event.type}' if event.type else ''}, at {shown_time(event.end_time, time)}"
+        for variable, event in events.items()
+    )
+
+
+def shown_time(ticks: int, time: pa.DataType) -> str:
+    """A time as the time column has it, for a message."""
+    try:
+        return str(pa.array([ticks], pa.int64()).cast(time)[0].as_py())
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        return str(ticks)
 
 
 def evaluate_column(expression: Expression, values: Sequence[Any]) -> list[Any]:
