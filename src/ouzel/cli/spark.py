@@ -15,6 +15,7 @@ from ouzel.cli.progress import STDERR
 from ouzel.cli.read import STDIN, named_paths, split
 from ouzel.cli.write import SUFFIXES, Format
 from ouzel.runtimes.files import Writing, matching
+from ouzel.runtimes.spark.nanoseconds import read_parquet
 from ouzel.runtimes.spark.session import local_session
 from ouzel.runtimes.spark.watching import is_connect
 
@@ -101,11 +102,11 @@ class SparkRun:
             case "json":
                 return reader.json(name)
             case "parquet":
-                return reader.parquet(name)
+                return read_parquet(self.session, name)
         if path.is_dir() and (path / "_delta_log").is_dir():
             return reader.format("delta").load(name)
         if path.is_dir():
-            return reader.parquet(name)
+            return read_parquet(self.session, name)
         if not re.fullmatch(r"\w+(\.\w+)*", name):
             known = ", ".join(SUFFIXES)
             raise typer.BadParameter(

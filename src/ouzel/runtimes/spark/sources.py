@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError, SchemaError
+from ouzel.runtimes.spark.nanoseconds import in_microseconds, nanosecond_columns, parquet_schema
 from ouzel.runtimes.spark.session import active_session, local_session
 from ouzel.runtimes.spark.topics import Topic, topic_of
 
@@ -118,11 +119,19 @@ def _files(
             raise SchemaError(
                 f"'{source}': required a schema for files of {kind}, such as 'ts timestamp, type string'; got none"
             )
-        schema = session.read.parquet(source).schema
+        return _parquet(session, source, options)
     reader = session.readStream.format(kind).schema(schema)
     if kind == "csv":
         reader = reader.option("header", True)
     return reader.options(**options).load(source)
+
+
+def _parquet(session: SparkSession, source: str, options: dict[str, Any]) -> DataFrame:
+    """A stream of Parquet files, of which the first are there; times in nanoseconds come in microseconds."""
+    columns = nanosecond_columns(source)
+    schema = parquet_schema(session, source, columns)
+    stream = session.readStream.format("parquet").schema(schema).options(**options).load(source)
+    return in_microseconds(stream, columns) if columns else stream
 
 
 def _format(source: str) -> str:
