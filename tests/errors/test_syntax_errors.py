@@ -28,7 +28,7 @@ BEGINNINGS = {
             SELECT * FROM events WHERE x = 1
             ^^^^^^
           required: a query: PATTERN or EVENT, then a pattern
-          hint: for example: PATTERN SEQ(Shelf a, Exit b) WHERE [tag_id] WITHIN 12 hours
+          hint: a query begins with PATTERN, and RETURN says what to report
     """,
     "a pattern without PATTERN": """
         SEQ(A a, B b)
@@ -161,7 +161,7 @@ CLAUSES = {
             PATTERN A+ a[] HAVING count(a[]) > 3
                            ^^^^^^
           required: an operator (; & |), a clause such as WHERE or the end of the query
-          hint: conditions on closures stand in WHERE, too: WHERE count(a[]) > 3
+          hint: conditions stand in WHERE, those on closures too: WHERE count(a[]) > 3
     """,
     "GROUP BY": """
         PATTERN SEQ(A a, B b) GROUP BY x

@@ -12,7 +12,7 @@ from lark.visitors import v_args
 
 from ouzel.errors import Span, did_you_mean
 from ouzel.language import tree
-from ouzel.language.durations import CANONICAL
+from ouzel.language.durations import CANONICAL, NO_UNITS
 from ouzel.language.expression_builder import ExpressionBuilder, joined, span_of
 from ouzel.language.names import one_line, unquote
 
@@ -221,7 +221,7 @@ class Builder(ExpressionBuilder):
                 f"unknown unit of time '{token}'",
                 span_of(token),
                 required="ns, us, ms, s, min, hours, days, weeks, units or EVENTS",
-                hint=did_you_mean(unit, [*CANONICAL, "events"]),
+                hint=NO_UNITS.get(unit) or did_you_mean(unit, [*CANONICAL, "events"]),
             )
         return CANONICAL[unit]
 

@@ -37,6 +37,13 @@ CANONICAL: dict[str, str | None] = {
 } | {"unit": None, "units": None}
 
 
+_NO_LENGTH = "months and years differ in length: write days, for example 30 days"
+# What looks like a unit of time and is none, and what to write.
+NO_UNITS = {
+    "m": "for minutes write min; months and years differ in length",
+    **dict.fromkeys(("mon", "month", "months", "quarter", "quarters", "y", "yr", "year", "years"), _NO_LENGTH),
+}
+
 _LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
 
 

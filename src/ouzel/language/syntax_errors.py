@@ -1,6 +1,7 @@
 """What Lark says about text it cannot read, in words that help the author of the query.
 
-What was required comes from the terminals that the parser would have taken; the hint from a list of common slips.
+What was required comes from the terminals that the parser would have taken; the hint from a list of common slips
+(slips.py).
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from difflib import get_close_matches
 from lark import UnexpectedInput
 
 from ouzel.errors import QueryError, Span, did_you_mean
+from ouzel.language.slips import EXAMPLE, FOREIGN_SIGNS, QUOTE, SLIPS, STRATEGIES
 
-_STRATEGIES = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
 _CLAUSES = ("PATTERN", "WHERE", "WITHIN", "RETURN", "OUTPUT")
 # Keywords in the order in which a message names them.
 _KEYWORDS: tuple[str, ...] = (
@@ -77,6 +78,7 @@ _GROUPS = (
     ({"EVENTS", "NAME"}, {"NAME"}, "a unit of time"),
     ({"NUMBER", "$END"}, _AMOUNTS, ""),
     ({"DOT", "RSQB"}, {"DOT"}, ""),
+    ({"TIMES", "ATTRIBUTE"}, {"TIMES"}, ""),
     ({"NUMBER"}, _AMOUNTS, "a number or a parameter $x"),
     ({"$END", "SEMICOLON"}, {"SEMICOLON"}, ""),
     ({"WHERE"}, {"WHERE", "WITHIN", "RETURN", "OUTPUT"}, "a clause such as WHERE"),
@@ -97,90 +99,6 @@ def _required(names: frozenset[str]) -> str | None:
     words += sorted(_WORDS.get(name, name) for name in names if name not in _KEYWORDS)
     words += [keyword for keyword in _KEYWORDS if keyword in names] + end
     return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:]))) or None
-
-
-# ---- hints -----------------------------------------------------------------------------------------------
-
-_SEQUENCE = "a sequence is written SEQ(A a, B b) or A; B"
-_BOTH = "both, in any order, are written A & B"
-_EITHER = "either of them is written A | B"
-_ONE_CLOSURE = "a component has one closure"
-_CLOSURE = "a closure stands behind the type, and its variable has empty brackets: A+ a[]"
-_BACKTICKS = "a name with other characters than letters, digits and _ stands in backticks: `my name`"
-_QUOTE = "a quote inside a string is written twice: 'it''s'"
-_EXAMPLE = "for example: PATTERN SEQ(Shelf a, Exit b) WHERE [tag_id] WITHIN 12 hours"
-_PARTITION = "an equivalence test partitions the stream: WHERE [attribute]"
-_GOES_ON = "behind ';' the pattern goes on: leave the ';' out"
-_STRATEGY = rf"\b(?:{'|'.join(_STRATEGIES)})"
-
-# Signs of other languages: where one character of them is wrong, they are wrong as a whole.
-_FOREIGN_SIGNS = ("===", "!==", "&&", "||", "->", "=>", "=<", "=!", ":=", "**", "//", "++")
-
-# By clause: what stands before the error, what stands there, and what to do.  Where the first has a group, the
-# error is that word: the parser took it for a name and stumbled behind it.
-_SLIPS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "": (
-        ("", "#|//", "a comment is written -- … or /* … */"),
-        (r"\bquery\s+(?:pattern|event)", ".*", "a name stands behind QUERY: QUERY name PATTERN …"),
-        (r"\bquery", r"\W.*", _BACKTICKS),
-        (r"\bwithin\s+\S+\s+event", ".*", "a number of events is written WITHIN 100 EVENTS"),
-        (r";\s*(?:pattern|event|where|within|return|output)\s+\S+", ".+", _GOES_ON),
-        ("", "group|partition", _PARTITION),
-        (r"\b(group|partition)", "by", _PARTITION),
-        ("", "having|define", "conditions on closures stand in WHERE, too: WHERE count(a[]) > 3"),
-        ("", "order|limit", "matches come in the order of time; sort or cut the result instead"),
-    ),
-    "PATTERN": (
-        (r"\b(followed)", "by", _SEQUENCE),
-        (r"\b(and)", r"\w.*|\(", _BOTH),
-        (r"\b(or)", r"\w.*|\(", _EITHER),
-        (r"\bnot", r"\(", "a negative component is written !(B b)"),
-        (r"\bany\s*\([^()]*", r"\w.*", "the variable stands behind the parenthesis: ANY(A, B) a"),
-        (r"\bany", "[^(]*", "write ANY(A, B) a"),
-        (r"\bseq", "[^(]*", "write SEQ(A a, B b)"),
-        (r"\{", ",", "write {0,m} for at most m"),
-        (r"", r"\+\+|\*\*", _ONE_CLOSURE),
-        (r"[+*?}]", "[+*?{^]", _ONE_CLOSURE),
-        (r"[\w\])]", "[+*?{^]", _CLOSURE),
-        (r"[+*?}]", r"\[", _CLOSURE),
-        (r"\[", ".+", _CLOSURE),
-        (r"[\w\])+*?}]", ",|->|=>", _SEQUENCE),
-        ("", "&&", _BOTH),
-        ("", r"\|\|", _EITHER),
-        ("", r"\.", "attributes stand in WHERE and RETURN"),
-        ("", r"['\"‘“].*", _BACKTICKS),
-        ("", "into", "INTO belongs to RETURN: RETURN a.x AS x INTO T"),
-    ),
-    "WHERE": (
-        (r"\bwhere", r"\{", "name a strategy before the braces, or leave them out"),
-        (rf"{_STRATEGY}\s*\(", r"\)", "leave the parentheses out, which means all variables"),
-        (rf"{_STRATEGY}(?:\s*\([^()]*\))?", ".+", "the predicates of a strategy stand in braces"),
-        (r"\bnot|!", "=", "inequality is written !="),
-        (r"\bin", ".+", "a list is written IN (1, 2, 3), a parameter IN $xs"),
-        (r"\bis(?:\s+not)?", ".+", "IS tests for null; anything else is compared with = or !="),
-        (r"\bbetween\b[^,]*", ",", "write BETWEEN 1 AND 2"),
-        ("", "&&?", "write AND"),
-        ("", r"\|\|?", "write OR"),
-        ("", "===|:=", "equality is written ="),
-        ("", "!==|=!", "inequality is written !="),
-        ("", "=<", "write <="),
-        ("", "=>", "write >="),
-        ("", "->", "an attribute is written a.x"),
-        ("", r"\*\*", "there is no operator for powers: multiply"),
-        ("", r"[:?$@]", "a parameter is written $name"),
-    ),
-    "WITHIN": (
-        (r"\bwithin", ".*", "for example WITHIN 12 hours or WITHIN 100 EVENTS"),
-        ("", ",", "the parts of a length follow each other: 1 hour 30 minutes"),
-    ),
-    "RETURN": (
-        (r"\.", r"\*", "a.* stands in RETURN alone; count(*) counts matches, count(a[]) events"),
-        (r"\*", "as", "a.* makes several columns, called a_x, a_y, …: name single ones with AS"),
-        (r"\breturn\s+into", ".*", "say what to return before INTO: RETURN a.x AS x INTO T"),
-        (r"\bas", ".+", _BACKTICKS),
-    ),
-    "OUTPUT": ((r"\boutput\s+\S+", "aggregate", "aggregates are over all matches: OUTPUT AGGREGATE"),),
-}
 
 
 @dataclass(frozen=True)
@@ -237,7 +155,7 @@ def _place(source: str, error: UnexpectedInput) -> _Place:
     # Where nothing fits, Lark's lexer tries every terminal; INDEX would swallow half a line.
     if token is not None and token.type in ("INDEX", "ATTRIBUTE"):
         end = start + max(1, len(re.split(r"\W", source[start : start + 100])[0]))
-    for sign in _FOREIGN_SIGNS if start < end else ():
+    for sign in FOREIGN_SIGNS if start < end else ():
         found = source.find(sign, max(0, start - len(sign) + 1), start + len(sign))
         if found >= 0:
             start, end = found, found + len(sign)
@@ -269,7 +187,7 @@ def _unclosed(place: _Place) -> QueryError | None:
     if re.match(r"``(?!`)", source[start : start + 3]):
         return place.error("a name without characters", Span(start, start + 2), "a name between the backticks")
     kind, closing = ("name" if quote == "`" else "string"), {"‘": "’", "“": "”"}.get(quote, quote)
-    hint = _QUOTE if quote == "'" else None
+    hint = QUOTE if quote == "'" else None
     return place.error(f"a {kind} without an end", Span(start, len(source)), f"a closing {closing}", hint)
 
 
@@ -279,11 +197,11 @@ def _unknown_strategy(place: _Place) -> QueryError | None:
     head = re.match(r"\s*([^\W\d][\w\s-]*?)\s*(\([^(){}]*\)\s*)?\{", place.source[begin : begin + 200])
     if clause != "WHERE" or head is None or place.span.start >= begin + head.end():
         return None
-    if head[1].lower() in _STRATEGIES:
+    if head[1].lower() in STRATEGIES:
         return None
     span = Span(begin + head.start(1), begin + head.end(1))
-    hint = did_you_mean(re.sub(r"[\s-]+", "_", head[1]), _STRATEGIES)
-    return place.error(f"unknown strategy {_shown(head[1])}", span, f"one of {', '.join(_STRATEGIES)}", hint)
+    hint = did_you_mean(re.sub(r"[\s-]+", "_", head[1]), STRATEGIES)
+    return place.error(f"unknown strategy {_shown(head[1])}", span, f"one of {', '.join(STRATEGIES)}", hint)
 
 
 def _wrong_clause(place: _Place) -> QueryError | None:
@@ -317,7 +235,7 @@ def _unexpected(place: _Place) -> QueryError:
     clause = place.clauses[-1][0] if place.clauses else ""
     span, hint = place.span, _general_hint(place, clause)
     for key in ("WHERE" if clause == "RETURN" else "", clause, ""):
-        for before, at, slip in reversed(_SLIPS.get(key, ())):
+        for before, at, slip in reversed(SLIPS.get(key, ())):
             found = re.search(f"(?:{before})$", place.before, re.IGNORECASE)
             if found and re.fullmatch(at, place.text, re.IGNORECASE | re.DOTALL):
                 hint, span = slip, place.last(found[1]) if found.re.groups else place.span
@@ -336,14 +254,14 @@ def _general_hint(place: _Place, clause: str) -> str | None:
     if text in (")", "]", "}") and not place.brackets:
         return f"nothing is open that '{text}' could close"
     if text.isidentifier() and place.source[: place.span.start].endswith(("'", '"', "’", "”")):
-        return _QUOTE
+        return QUOTE
     if not text.isidentifier() and text not in (",", ";"):
         return None
     meant = did_you_mean(text, [word for word in _KEYWORDS if word in names]) if len(text) > 2 else None
     if meant:
         return meant
     if names == _ENDS and not clause:
-        return _EXAMPLE
+        return EXAMPLE
     if clause == "PATTERN" and "VBAR" in names:
         return f"components are separated by '{',' if place.brackets else ';'}'"
     if clause == "RETURN" and "COMMA" in names:

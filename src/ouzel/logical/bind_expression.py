@@ -20,6 +20,7 @@ from ouzel.logical.functions import (
     known_functions,
     lookup,
 )
+from ouzel.logical.known_elsewhere import instead_of
 from ouzel.logical.parameters import LENGTH_OF_TIME, constant, parameter_list, parameter_value
 from ouzel.logical.text_patterns import BadPatternError, check_escape, check_expression, like_parts
 from ouzel.logical.type_rules import TypeClash, WrongCount
@@ -94,7 +95,7 @@ class ExpressionBinder(ReferenceBinder):
             return Apply(BUILT_IN["and"], bound, BOOLEAN, written.span)
         function = lookup(written.function)
         if function is None:
-            hint = did_you_mean(written.function, known_functions())
+            hint = instead_of(written.function) or did_you_mean(written.function, known_functions())
             self.fail(
                 f"unknown function '{written.function}'",
                 written.span,
