@@ -91,3 +91,11 @@ def test_a_format_that_the_name_does_not_tell(cli: Cli) -> None:
     assert found(cli("run", QUERY, "--events", "events.txt", "--events-format", "csv")) == rows(FOUND)
     explained = cli("explain", QUERY, "--events", "events.txt", "--events-format", "csv")
     assert explained.code == 0
+
+
+def test_ties_broken_by_the_order_of_lines(cli: Cli) -> None:
+    Path("ties.csv").write_text("ts,type,x\n1,B,0\n1,A,1\n1,B,2\n")
+    query = "PATTERN SEQ(A a, B b) RETURN a.x AS a, b.x AS b"
+    assert found(cli("run", query, "--events", "ties.csv")) == []
+    for order in ("arrival", "ts,arrival"):
+        assert found(cli("run", query, "--events", "ties.csv", "--order", order)) == [{"a": 1, "b": 2}]

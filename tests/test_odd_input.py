@@ -104,7 +104,7 @@ def test_types_of_one_table_per_type() -> None:
 
 
 def test_tie_breakers() -> None:
-    text = "order: required a list of columns, the time first; got 'ts'"
+    text = "order: required a list of columns, the time first, or 'arrival'; got 'ts'"
     assert message(FRAME, oz.OuzelError, order="ts") == text
     lists = pa.table({"ts": [1, 1], "type": ["A", "B"], "seq": [[1], [2]]})
     text = "order column 'seq': required numbers, strings or times; got list<item: int64>"

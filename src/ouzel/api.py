@@ -21,7 +21,7 @@ from ouzel.physical.limits import Limits
 from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.compressed import compress
 from ouzel.runtimes.embedded import Progress, run_program
-from ouzel.runtimes.ingest import AUTO, Reading, ingest
+from ouzel.runtimes.ingest import ARRIVAL, AUTO, Reading, ingest, settled
 from ouzel.runtimes.kinds import is_spark, is_without_rows
 from ouzel.runtimes.matcher import Matcher, restored
 from ouzel.runtimes.origins import origins_of
@@ -67,7 +67,8 @@ class Query:
             from ouzel.runtimes.spark.words import explain_dataframe
 
             options = spark or SparkOptions()
-            return explain_dataframe(events, self.text, self.params, _reading(**reading), engine, options)
+            how = _of_spark(_reading(**reading), events.columns)
+            return explain_dataframe(events, self.text, self.params, how, engine, options)
         table, _restore = ingest(events, _reading(**reading), Report())
         return explain(self._compile(table, engine).plans, table)
 
@@ -96,7 +97,7 @@ def match(
     *,
     time: str = "ts",
     type: str | None = AUTO,
-    order: Sequence[str] | None = None,
+    order: Sequence[str] | str | None = None,
     types: Mapping[str, Any] | None = None,
     time_unit: str | None = None,
     params: Mapping[str, Any] | None = None,
@@ -119,8 +120,9 @@ def match(
 
     - `time`, `type` name the columns that hold an event's time and type.  By default the type is in the column
       `type` if there is one; with `type=None` every component ranges over all events.
-    - `order=["ts", "seq"]` names columns that break ties, the time first.  Without them, events of one time are
-      simultaneous: neither comes before the other.
+    - `order=["ts", "seq"]` names columns that break ties, the time first; `order="arrival"`, or "arrival" at the
+      end of the list, leaves them to the order of rows.  Without, events of one time are simultaneous: neither
+      comes before the other.
     - `types={"Shelf": ["tag_id", "shelf_id"], …}` declares the types and their attributes, or, with a dict in
       place of the list, their Arrow types too.
     - `time_unit` is the unit of an integer time column, 's', 'ms', 'us' or 'ns'.  If it is not said, it is 'ms',
@@ -157,6 +159,7 @@ def match(
 
         _refuse(mode != "verbose", "mode", mode, "on Spark")
         reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
+        reading = _of_spark(reading, events.columns)
         arguments = (query.text, query.params, reading, engine, limits or Limits(), spark)
         if events.isStreaming:
             from ouzel.runtimes.spark.streaming import match_stream
@@ -198,7 +201,7 @@ def matcher(
     *,
     time: str = "ts",
     type: str | None = AUTO,
-    order: Sequence[str] | None = None,
+    order: Sequence[str] | str | None = None,
     types: Mapping[str, Any] | None = None,
     time_unit: str | None = None,
     params: Mapping[str, Any] | None = None,
@@ -257,12 +260,23 @@ def _threads(threads: Any) -> int:
     return threads
 
 
-def _reading(order: Sequence[str] | None = None, **options: Any) -> Reading:
+def _reading(order: Sequence[str] | str | None = None, **options: Any) -> Reading:
     if not isinstance(options.get("time", ""), str):
         raise OuzelError(f"time: required the name of a column; got {options['time']!r}")
+    if order == ARRIVAL:
+        return Reading(by_arrival=True, **options)
     if isinstance(order, str):
-        raise OuzelError(f"order: required a list of columns, the time first; got '{order}'")
+        raise OuzelError(f"order: required a list of columns, the time first, or '{ARRIVAL}'; got '{order}'")
     return Reading(order=tuple(order or ()), **options)
+
+
+def _of_spark(reading: Reading, columns: Sequence[str]) -> Reading:
+    if settled(reading, columns).by_arrival:
+        raise OuzelError(
+            "order: 'arrival' is not to be had on Spark, where rows have no order\n"
+            "  hint: name a column that orders events of one time: order=['ts', 'seq']"
+        )
+    return reading
 
 
 def _check_types(text: str, compiled: Compiled, table: EventTable) -> None:

@@ -132,3 +132,10 @@ def test_files_that_are_more_than_files_are_read_by_spark(spark: SparkSession, t
         assert "FileScan" in found._jdf.queryExecution().executedPlan().toString()
     with_key = [event for event in events if event["k"] is not None]
     assert rows(oz.match(spark.read.parquet(by_key), query)) == expected(with_key, query)
+
+
+def test_rows_have_no_order_on_spark(spark: SparkSession) -> None:
+    events = frame(spark, stream(9, 10, 10))
+    for order in ("arrival", ["ts", "arrival"]):
+        with pytest.raises(oz.OuzelError, match="'arrival' is not to be had on Spark, where rows have no order"):
+            oz.match(events, QUERIES["keyed"], order=order)

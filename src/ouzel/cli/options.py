@@ -68,7 +68,7 @@ OrderOption = Annotated[
     typer.Option(
         rich_help_panel=EVENTS,
         metavar="COLUMN,…",
-        help="Columns that break ties, the time first: ts,seq.",
+        help="Columns that break ties, the time first: ts,seq; arrival, also last, for the order of rows.",
         show_default=False,
     ),
 ]
@@ -123,7 +123,8 @@ def reading(
     if type is not None or no_type:
         options["type"] = type
     if order is not None:
-        options["order"] = [name.strip() for name in order.split(",")]
+        names = [name.strip() for name in order.split(",")]
+        options["order"] = "arrival" if names == ["arrival"] else names
     return options
 
 

@@ -146,9 +146,18 @@ def primitive_events(
     types: EventTypes,
     times: Integers,
     tie_breakers: list[str],
+    by_arrival: bool = False,
 ) -> EventTable:
-    """The table of events as they came; `tie_breakers` are the columns that order events of one time."""
-    moments = times if not tie_breakers else _ranks(table.select(tie_breakers), times)
+    """The table of events as they came.
+
+    `tie_breakers` are the columns that order events of one time; what they leave is in the order of rows if
+    `by_arrival` says so.
+    """
+    moments = times
+    if tie_breakers or by_arrival:
+        columns = table.select(tie_breakers)
+        rows = pa.chunked_array([pa.array(np.arange(len(times)))])
+        moments = _ranks(columns.append_column("arrival", rows) if by_arrival else columns, times)
     return EventTable.of_moments(table, schema, types, moments, times)
 
 

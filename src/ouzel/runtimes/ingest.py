@@ -32,6 +32,7 @@ from ouzel.runtimes.quarantine import Problem, Report, check_policy, described, 
 from ouzel.runtimes.rows import fitting
 
 AUTO = "auto"
+ARRIVAL = "arrival"
 DEFAULT_TYPE_COLUMN = "type"
 
 
@@ -46,6 +47,15 @@ class Reading:
     time_unit: str | None = None
     """The unit of integer times; None, where it was not said, means milliseconds."""
     on_bad: str = "error"
+    by_arrival: bool = False
+    """Whether events that `order` leaves simultaneous come one after the other as their rows do."""
+
+
+def settled(reading: Reading, columns: Iterable[str]) -> Reading:
+    """The reading where 'arrival', last in `order`, means the order of rows: there is no such column."""
+    if reading.order[-1:] == (ARRIVAL,) and ARRIVAL not in columns:
+        return replace(reading, order=reading.order[:-1], by_arrival=True)
+    return reading
 
 
 @dataclass
@@ -64,6 +74,7 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
     if is_tables_by_type(events):
         return _ingest_by_type(events, reading, report)
     source = _source(events, "", reading)
+    reading = settled(reading, source.table.column_names)
     type_column = type_column_of(source.table.column_names, reading)
     if type_column is not None:
         _require(source.table, type_column, "type", "")
@@ -75,7 +86,7 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
         _check_types(source, schema, type_column)
     good = _set_aside([source], reading, report)[0]
     types = _types(good, type_column)
-    table = primitive_events(good, schema, types, _ticks(good, time), _tie_breakers(reading))
+    table = primitive_events(good, schema, types, _ticks(good, time), _tie_breakers(reading), reading.by_arrival)
     return table, source.incoming.restore
 
 
@@ -89,6 +100,10 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
     if reading.types is not None:
         raise SchemaError("types: required one table; in a dict of tables each is a type with its attributes")
     sources = [_source(table, str(name), reading) for name, table in events.items()]
+    if settled(reading, {name for source in sources for name in source.table.column_names}).by_arrival:
+        raise SchemaError(
+            "order: 'arrival' required one table; the rows of one table per type are in no order among each other"
+        )
     _fill_empty(sources, reading)
     _check_tie_breakers(sources, reading)
     _share_time_unit(sources, reading)

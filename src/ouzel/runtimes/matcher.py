@@ -16,7 +16,7 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.fingerprint import differences, fingerprint
-from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.ingest import Reading, ingest, settled
 from ouzel.runtimes.ordering import BEGINNING, Ordering
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.stages import stage_of
@@ -51,6 +51,7 @@ class Matcher:
             raise SchemaError(f"schema: required a pyarrow schema; got {type(schema).__name__}")
         if on_late not in LATE_POLICIES:
             raise OuzelError(f"on_late: required one of {', '.join(LATE_POLICIES)}; got {on_late!r}")
+        reading = settled(reading, schema.names)
         self.text, self.schema, self.reading, self.params = text, schema, reading, dict(params or {})
         self.engine, self.limits, self.on_late = engine, limits or Limits(), on_late
         none, _restore = ingest(schema.empty_table(), reading, Report())
@@ -62,7 +63,8 @@ class Matcher:
         self.fingerprint = fingerprint(compiled.plans, self.params)
         self._stage = stage_of(compiled.plans, self.limits, none)
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
-        self._order = Ordering(none, delay, [name for name in reading.order if name != reading.time])
+        ties = [name for name in reading.order if name != reading.time]
+        self._order = Ordering(none, delay, ties, reading.by_arrival)
         self._is_finished = self._is_broken = False
         # no events yet, but their columns: whoever resumes must know them
         self._stage.step(none, BEGINNING)

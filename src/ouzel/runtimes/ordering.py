@@ -26,6 +26,7 @@ class Ordering:
     held: EventTable
     delay: int = 0
     tie_breakers: list[str] = field(default_factory=list)
+    by_arrival: bool = False
     now: int = BEGINNING
     released: int = 0
 
@@ -53,16 +54,18 @@ class Ordering:
 
     def resume(self, held: pa.Table, types: EventTypes, times: Integers, now: int, released: int) -> None:
         """Go on with events that were held elsewhere, and their times."""
-        self.held = primitive_events(held, self.held.schema, types, times, self.tie_breakers)
+        self.held = primitive_events(held, self.held.schema, types, times, self.tie_breakers, self.by_arrival)
         self.now, self.released = now, released
 
     def _released(self, chosen: Any) -> EventTable:
         events = self.held.taken(np.flatnonzero(chosen))
         self.held = self.held.taken(np.flatnonzero(~chosen))
-        if not self.tie_breakers:
+        if not self.tie_breakers and not self.by_arrival:
             return events
-        # number the moments on from those released before
-        ranked = primitive_events(events.table, events.schema, events.types, events.end_times, self.tie_breakers)
+        # number the moments on from those released before; held events are in the order in which they came
+        ranked = primitive_events(
+            events.table, events.schema, events.types, events.end_times, self.tie_breakers, self.by_arrival
+        )
         moments = ranked.ends + self.released
         self.released += int(ranked.ends.max(initial=-1)) + 1
         return replace(ranked, starts=moments, ends=moments)
