@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from ouzel.cli.whole_files import PENDING
 from test_cli import EVENTS, FOUND, QUERY, Cli, cli, lines, rows
 
 __all__ = ["cli"]
@@ -99,3 +101,86 @@ def test_ties_broken_by_the_order_of_lines(cli: Cli) -> None:
     assert found(cli("run", query, "--events", "ties.csv")) == []
     for order in ("arrival", "ts,arrival"):
         assert found(cli("run", query, "--events", "ties.csv", "--order", order)) == [{"a": 1, "b": 2}]
+
+
+# ---- results -----------------------------------------------------------------------------------------------
+
+
+def names() -> list[str]:
+    return sorted(path.name for path in Path().iterdir())
+
+
+@pytest.mark.parametrize("target", ["out.csv", "out.jsonl", "out.parquet"])
+def test_a_result_has_the_rights_of_any_new_file(cli: Cli, target: str) -> None:
+    before = names()
+    assert cli("run", QUERY, "--events", "events.csv", "--to", target).code == 0
+    assert names() == sorted([*before, target])
+    Path("plain").touch()
+    assert Path(target).stat().st_mode == Path("plain").stat().st_mode
+    Path(target).chmod(0o600)
+    assert cli("run", QUERY, "--events", "events.csv", "--to", target).code == 0
+    assert Path(target).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_stays_one(cli: Cli) -> None:
+    Path("elsewhere").mkdir()
+    Path("out.csv").symlink_to("elsewhere/real.csv")
+    assert cli("run", QUERY, "--events", "events.csv", "--to", "out.csv").code == 0
+    assert Path("out.csv").is_symlink()
+    assert Path("elsewhere/real.csv").read_text()
+    assert cli("run", QUERY, "--events", "events.csv", "--to", "/dev/stdout", "--format", "json").code == 0
+
+
+SEVERAL = f"QUERY thefts {QUERY} QUERY pairs PATTERN SEQ(Shelf a, Exit b) RETURN a.tag AS x, b.tag AS y"
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt(), ValueError("x")])
+def test_half_a_result_is_none(cli: Cli, failure: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("out").mkdir()
+    Path("out/thefts.csv").write_text("from before")
+    written: list[str] = []
+
+    def fails(table: pa.Table, to: Any) -> None:
+        Path(to).write_text("half")
+        written.append(Path(to).name)
+        if len(written) == 2:
+            raise failure
+
+    monkeypatch.setattr(pyarrow.csv, "write_csv", fails)
+    command = ("run", SEVERAL, "--events", "events.csv", "--to", "out", "--format", "csv")
+    if isinstance(failure, KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt):
+            cli(*command)
+        message = ""
+    else:
+        message = cli(*command).err.splitlines()[-1]
+    assert len(written) == 2
+    assert [path.name for path in Path("out").iterdir()] == ["thefts.csv"]
+    assert Path("out/thefts.csv").read_text() == "from before"
+    assert not PENDING
+    if isinstance(failure, OSError):
+        assert message == "error: out/pairs.csv: No space left on device"
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json", "parquet"])
+def test_a_full_disk_is_named(cli: Cli, file_format: str) -> None:
+    Path("full").symlink_to("/dev/full")
+    result = cli("run", QUERY, "--events", "events.csv", "--to", "full", "--format", file_format)
+    assert (result.code, result.err.splitlines()[-1]) == (5, "error: full: No space left on device")
+
+
+def test_a_full_disk_behind_stdout_is_named(cli: Cli) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "ouzel.cli.main", "run", QUERY, "--events", "events.csv"]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (5, "error: stdout: No space left on device\n")
+
+
+def test_a_directory_that_one_cannot_write_to_is_named(cli: Cli) -> None:
+    result = cli("run", QUERY, "--events", "events.csv", "--to", "/proc/nowhere/out.csv")
+    assert (result.code, "/proc/nowhere/out.csv: " in result.err) == (5, True)
+
+
+def test_the_state_of_a_path_that_is_not_there(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ouzel.cli.state.SparkRun", None)
+    assert cli("state", "nowhere") == (5, "", "error: nowhere: no such file or directory\n")

@@ -19,6 +19,7 @@ from ouzel.bench.experiments import EXPERIMENTS, Experiment
 from ouzel.bench.measure import Row
 from ouzel.bench.plots import draw
 from ouzel.cli.progress import progress_bar
+from ouzel.cli.whole_files import naming, whole_files
 
 
 def bench(
@@ -55,7 +56,8 @@ def bench(
         console.print(table)
         figures["experiments"][name] = {"events": size, "rows": [_flat(row) for row in rows]}
         if to is not None:
-            to.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+            with whole_files([to]) as places, naming(to):
+                places[to].write_text(json.dumps(figures, indent=1), encoding="utf-8")
         if plots is not None:
             plots.mkdir(parents=True, exist_ok=True)
             draw(f"{name}: {experiment.title}", rows, experiment.drawn, plots / f"{name}.svg")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -45,6 +46,9 @@ def main(args: Sequence[str] | None = None) -> None:
 def _leave(*_signal: Any) -> None:
     """Say so and end at once, without waiting for what may still be at work in threads."""
     if _leaving.acquire(blocking=False):
+        files = sys.modules.get("ouzel.cli.whole_files")
+        if files is not None:
+            files.remove_pending()
         with suppress(OSError):
             os.write(2, (BAR_OFF + LINE if os.isatty(2) else LINE).encode())
         os._exit(STOPPED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from textwrap import dedent, indent
@@ -39,6 +40,9 @@ def state(
     The state is that after the last micro-batch.  Open runs are those that are kept: what the window has passed
     goes many at once.
     """
+    is_local = re.match(r"\w+:/", str(checkpoint)) is None
+    if is_local and not checkpoint.exists():  # Spark takes seconds to say so
+        raise FileNotFoundError(2, "no such file or directory", str(checkpoint))
     with progress_bar("starting Spark") as bar:
         spark = SparkRun(master)
         bar.say("reading the state")

@@ -15,6 +15,7 @@ import typer
 
 from ouzel.cli.json_lines import iso_durations, json_lines
 from ouzel.cli.show import show_table
+from ouzel.cli.whole_files import naming, naming_stdout, whole_files
 from ouzel.errors import OuzelError
 from ouzel.runtimes import files
 
@@ -69,16 +70,21 @@ def check_flat(results: Mapping[str, pa.Table], hint: str) -> None:
 
 
 def write_files(results: Mapping[str, pa.Table], paths: Mapping[str, Path], file_format: Format) -> None:
-    """Write each result to its file."""
-    for name, path in paths.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if file_format == "parquet":
-            pyarrow.parquet.write_table(results[name], path)
-        elif file_format == "csv":
-            _write_csv(results[name], path)
-        else:
-            with path.open("w", encoding="utf-8") as file:
-                file.writelines(line + "\n" for line in json_lines(results[name]))
+    """Write each result to its file; the files are in their places when all of them are whole."""
+    with whole_files(paths.values()) as places:
+        for name, path in paths.items():
+            with naming(path):
+                _write(results[name], places[path], file_format)
+
+
+def _write(table: pa.Table, path: Path, file_format: Format) -> None:
+    if file_format == "parquet":
+        pyarrow.parquet.write_table(table, path)
+    elif file_format == "csv":
+        _write_csv(table, path)
+    else:
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in json_lines(table))
 
 
 def _write_csv(table: pa.Table, to: Path | io.BytesIO) -> None:
@@ -91,6 +97,11 @@ def _write_csv(table: pa.Table, to: Path | io.BytesIO) -> None:
 
 def show(results: Mapping[str, pa.Table], file_format: Format, limit: int | None) -> None:
     """Print results to stdout; where there are several, with their names."""
+    with naming_stdout():
+        _show(results, file_format, limit)
+
+
+def _show(results: Mapping[str, pa.Table], file_format: Format, limit: int | None) -> None:
     for number, (name, result) in enumerate(results.items()):
         if file_format == "table":
             sys.stdout.write("\n" * (number > 0))
