@@ -127,3 +127,25 @@ def carried(total: int, value: int, carry: int) -> tuple[int, int]:
     if value < 0 and total < LEAST - value:
         return (total - LEAST) + (value - LEAST), carry - 1
     return total + value, carry
+
+
+def order_scaled(a: int, factor: int, b: int) -> int:
+    """The order of a * factor and b: -1, 0 or 1; the product need not fit into 64 bits."""
+    quotient = b // factor
+    if a != quotient:
+        return -1 if a < quotient else 1
+    return -1 if b % factor > 0 else 0
+
+
+def order_mixed(a: int, b: float) -> int:
+    """The order of an integer and a float by value: -1, 0 or 1; 2 if the float is no number."""
+    if math.isnan(b):
+        return 2
+    if b >= BEYOND:
+        return -1
+    if b < -BEYOND:
+        return 1
+    whole = math.floor(b)
+    if a != whole:
+        return -1 if a < whole else 1
+    return -1 if b > whole else 0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 
 from ouzel.errors import did_you_mean
 from ouzel.language import tree
 from ouzel.language.durations import read_length
 from ouzel.logical.bind_reference import ReferenceBinder
 from ouzel.logical.bind_time import TIME_FUNCTIONS, time_function
-from ouzel.logical.coercion import unify
+from ouzel.logical.coercion import unify, unify_compared
 from ouzel.logical.expressions import Apply, Attribute, Constant, Events, Expression, Moment
 from ouzel.logical.functions import (
     AGGREGATES,
@@ -27,7 +29,8 @@ from ouzel.logical.type_rules import TypeClash, WrongCount
 from ouzel.logical.user_functions import Place, prepared
 from ouzel.logical.values import BOOLEAN, Kind, ValueType
 
-_UNIFIED = ("=", "!=", "<", "<=", ">", ">=", "+", "-", "/", "in", "coalesce", "least", "greatest")
+_COMPARED = ("=", "!=", "<", "<=", ">", ">=", "in")
+_UNIFIED = ("+", "-", "/", "coalesce", "least", "greatest")
 _WORDS = {
     "negate": "-",
     "is null": "IS NULL",
@@ -47,7 +50,7 @@ class ExpressionBinder(ReferenceBinder):
         """Bind an expression."""
         match written:
             case tree.Literal():
-                return constant(written.value, written.span)
+                return self._literal(written)
             case tree.Parameter():
                 return parameter_value(self.source, written, self.parameters)
             case tree.Reference():
@@ -83,6 +86,14 @@ class ExpressionBinder(ReferenceBinder):
                     self._check_scalar(argument, function)
                 return time_function(written, arguments, self.schema, self.source)
         return self._call(written)
+
+    def _literal(self, written: tree.Literal) -> Constant:
+        """A literal as a constant; a number with all its digits."""
+        found = constant(written.value, written.span)
+        if isinstance(written.value, float):
+            with suppress(InvalidOperation):
+                return replace(found, exact=Decimal(self.source[written.span.start : written.span.end]))
+        return found
 
     # ---- functions ---------------------------------------------------------------------------------------
 
@@ -161,8 +172,13 @@ class ExpressionBinder(ReferenceBinder):
             for k, value in zip(branches, values, strict=True):
                 arguments[k] = value
             self._check_branches(arguments, branches)
+        elif function in _COMPARED:
+            arguments = unify_compared(arguments, tick)
         elif function in _UNIFIED:
             arguments = unify(arguments, tick)
+        elif function == "is null" or function not in BUILT_IN:
+            # what is only looked at, or goes to a function of the user's, stays as it is
+            arguments = [one for argument in arguments for one in unify_compared([argument], tick)]
         else:
             arguments = [one for argument in arguments for one in unify([argument], tick)]
         if function in ("coalesce", "least", "greatest") and arguments:

@@ -66,7 +66,9 @@ class OutputBinder(ExpressionBinder):
         if isinstance(written, tree.Every):
             yield from self._every(written)
             return
-        (expression,) = unify([self._bound(written)], self.schema.time.tick)
+        expression = self._bound(written)
+        if not isinstance(expression, Attribute):
+            (expression,) = unify([expression], self.schema.time.tick)
         span = (item.name or item).span
         if item.name is not None:
             yield _Bound(expression, item.name.text, item.name.text, span)

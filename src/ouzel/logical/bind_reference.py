@@ -217,11 +217,11 @@ class ReferenceBinder:
             self.check_counted(function, argument.span, form)
             return Aggregate(function, component.variable, extent, None, None, None, INTEGER, written.span)
         column, _missing = self.column(component, argument.attribute)
-        result = self.aggregate_type(function, column.type, written.span)
+        # decimals add up and compare with other aggregates as doubles
+        held = FLOAT if column.type.kind is Kind.DECIMAL and not distinct else column.type
+        result = self.aggregate_type(function, held, written.span)
         name = argument.attribute.text
-        return Aggregate(
-            function, component.variable, extent, name, column.name, column.type, result, written.span
-        )
+        return Aggregate(function, component.variable, extent, name, column.name, held, result, written.span)
 
     def aggregated(self, written: tree.Call, form: str, what: str) -> tuple[Component, tree.Reference]:
         """What an aggregate is taken of; `form` is how to write it, and `what` the kind of variable it takes."""
@@ -270,7 +270,7 @@ class ReferenceBinder:
             )
         if function in ("avg", "stddev"):
             return FLOAT if value_type.kind is not Kind.UNKNOWN else UNKNOWN
-        return value_type
+        return INTEGER if function == "sum" and value_type.kind is Kind.UNSIGNED else value_type
 
     def moment(self, written: tree.Call) -> Expression:
         argument = written.arguments[0] if len(written.arguments) == 1 else None

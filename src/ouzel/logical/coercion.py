@@ -3,51 +3,100 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from decimal import Decimal
+from functools import reduce
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from ouzel.errors import Span
 from ouzel.language.durations import NANOSECONDS, in_ticks
 from ouzel.language.tree import Duration
 from ouzel.logical.expressions import Apply, Constant, Expression
-from ouzel.logical.functions import TO_FLOAT, rescale
+from ouzel.logical.functions import TO_FLOAT, TO_SIGNED, Function, rescale, stretch
 from ouzel.logical.type_rules import TypeClash
-from ouzel.logical.values import FLOAT, INTEGER, Kind, ValueType, finer
+from ouzel.logical.values import FLOAT, INTEGER, Kind, ValueType, decimal_of, finer
 
-_TIMES = (Kind.TIMESTAMP, Kind.DURATION)
+_TIMES = (Kind.TIMESTAMP, Kind.DURATION, Kind.TIME)
+_COUNTED = (Kind.INTEGER, Kind.UNSIGNED, Kind.DECIMAL)
 
 
 def unify(arguments: list[Expression], tick: str) -> list[Expression]:
     """Bring arguments to one type where that loses nothing; `tick` is the time column's unit.
 
-    What cannot be unified is left as it is: the function's own type rule then says what is wrong.
+    Decimals become doubles.  What cannot be unified is left as it is: the function's own type rule then says what
+    is wrong.
     """
-    kinds = [argument.type for argument in arguments if not _is_duration(argument)]
-    time = next((one for one in kinds if one.kind in _TIMES), None)
-    number = any(one.is_number for one in kinds)
-    arguments = [_constant_beside(argument, time, number, tick) for argument in arguments]
-    types = [argument.type for argument in arguments]
-    if any(value_type.kind is Kind.FLOAT for value_type in types):
+    arguments = [as_number(argument) for argument in _settled(arguments, tick)]
+    if any(argument.type.kind is Kind.FLOAT for argument in arguments):
         return [to_float(argument) for argument in arguments]
-    units = [value_type.unit for value_type in types if value_type.kind in _TIMES and value_type.unit]
-    if len(set(units)) > 1:
-        finest = units[0]
-        for unit in units:
-            finest = finer(finest, unit)
-        return [to_unit(argument, finest) for argument in arguments]
+    finest = _finest(arguments)
+    return [to_unit(argument, finest) for argument in arguments] if finest else arguments
+
+
+def unify_compared(arguments: list[Expression], tick: str) -> list[Expression]:
+    """Bring arguments to types that can be compared by value: numbers may differ, units of time may not.
+
+    Beside a decimal or an unsigned integer a constant is as exact as it was written.  Beside a column of doubles,
+    decimals are rounded to doubles, as in SQL: 7.1 is no double.
+    """
+    arguments = _settled(arguments, tick)
+    finest = _finest(arguments)
+    if finest:
+        return [to_unit(argument, finest, stretch) for argument in arguments]
+    kinds = {argument.type.kind for argument in arguments}
+    if Kind.DECIMAL in kinds or Kind.UNSIGNED in kinds:
+        arguments = [_exact(argument) for argument in arguments]
+    if any(argument.type.kind is Kind.FLOAT for argument in arguments):
+        return [to_float(a) if a.type.kind is Kind.DECIMAL else a for a in arguments]
     return arguments
 
 
+def as_number(argument: Expression) -> Expression:
+    """A decimal as a double, an unsigned integer as one with a sign; anything else as it is."""
+    if argument.type.kind is Kind.DECIMAL:
+        return to_float(argument)
+    if argument.type.kind is Kind.UNSIGNED:
+        return Apply(TO_SIGNED, (argument,), INTEGER, argument.span)
+    return argument
+
+
 def to_float(argument: Expression) -> Expression:
-    """An integer as a double; anything else as it is."""
-    if argument.type.kind is not Kind.INTEGER:
+    """An integer or decimal as a double; anything else as it is."""
+    if argument.type.kind not in _COUNTED:
         return argument
     if isinstance(argument, Constant):
-        return Constant(float(argument.value), FLOAT, argument.span)
+        return Constant(float(argument.value), FLOAT, argument.span, argument.exact)
     return Apply(TO_FLOAT, (argument,), FLOAT, argument.span)
 
 
-def to_unit(argument: Expression, unit: str) -> Expression:
+def _exact(argument: Expression) -> Expression:
+    """A constant as a decimal; 7.1 means seven and a tenth, as written, where a double is a little more."""
+    if not isinstance(argument, Constant) or argument.type.kind is not Kind.FLOAT:
+        return argument
+    if not math.isfinite(argument.value):
+        return argument
+    value = argument.exact if argument.exact is not None else Decimal(repr(argument.value))
+    return decimal_constant(value, argument.span)
+
+
+def decimal_constant(value: Decimal, span: Span) -> Constant:
+    """A decimal as a constant of its type."""
+    _sign, digits, exponent = value.as_tuple()
+    scale = max(-exponent, 0) if isinstance(exponent, int) else 0
+    return Constant(value, decimal_of(max(len(digits), value.adjusted() + 1 + scale, 1), scale), span)
+
+
+def _finest(arguments: list[Expression]) -> str | None:
+    """The finest of several units of time, None where there are not several."""
+    kinds = [argument.type for argument in arguments]
+    units = {value_type.unit for value_type in kinds if value_type.kind in _TIMES and value_type.unit}
+    return reduce(finer, units) if len(units) > 1 else None
+
+
+def to_unit(argument: Expression, unit: str, convert: Callable[[int], Function] = rescale) -> Expression:
     """A time in a finer unit."""
     held = argument.type.unit
     if argument.type.kind not in _TIMES or held is None or held == unit:
@@ -56,7 +105,15 @@ def to_unit(argument: Expression, unit: str) -> Expression:
     value_type = replace(argument.type, unit=unit)
     if isinstance(argument, Constant):
         return Constant(argument.value * factor, value_type, argument.span)
-    return Apply(rescale(factor), (argument,), value_type, argument.span)
+    return Apply(convert(factor), (argument,), value_type, argument.span)
+
+
+def _settled(arguments: list[Expression], tick: str) -> list[Expression]:
+    """The arguments with constants read in the light of what they stand beside."""
+    kinds = [argument.type for argument in arguments if not _is_duration(argument)]
+    time = next((one for one in kinds if one.kind in _TIMES), None)
+    number = any(one.is_number for one in kinds)
+    return [_constant_beside(argument, time, number, tick) for argument in arguments]
 
 
 def _is_duration(argument: Expression) -> bool:
@@ -68,8 +125,8 @@ def _constant_beside(argument: Expression, time: ValueType | None, number: bool,
     """Read a constant in the light of what it stands beside: a time, or a number."""
     if not isinstance(argument, Constant):
         return argument
-    if isinstance(argument.value, str) and time is not None and time.kind is Kind.TIMESTAMP:
-        return _timestamp(argument, time)
+    if isinstance(argument.value, str) and time is not None and time.kind is not Kind.DURATION:
+        return _timestamp(argument, time) if time.kind is Kind.TIMESTAMP else _time_of_day(argument)
     if isinstance(argument.value, Duration):
         unit = time.unit if time is not None else None
         return _ticks(argument, tick) if number and time is None else _duration(argument, unit or "ns")
@@ -106,20 +163,46 @@ def _whole(argument: Constant, amount: object) -> int:
 def _timestamp(argument: Constant, like: ValueType) -> Constant:
     """A string beside a timestamp is one, in ISO 8601."""
     text = argument.value.strip()
+    whole, below = _fraction(text)
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(whole)
     except ValueError:
         raise TypeClash(f"a time such as '2026-01-31 12:00:00'; got '{text}'") from None
     if (moment.tzinfo is not None) and like.zone is None:
         raise TypeClash(f"a time without a zone, as the column has none; got '{text}'")
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=_zone(like.zone))
-    nanoseconds = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
-    if like.unit == "d" and moment.time() == datetime.min.time():
+    seconds = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
+    if like.unit == "d" and moment.time() == datetime.min.time() and not below:
         days = (date.fromisoformat(text[:10]) - date(1970, 1, 1)).days
         return Constant(days, ValueType(Kind.TIMESTAMP, "d"), argument.span)
-    unit = finer(like.unit or "ns", "us")
-    return Constant(nanoseconds // NANOSECONDS[unit], ValueType(Kind.TIMESTAMP, unit, like.zone), argument.span)
+    # nanoseconds only where they are needed: they count no further than to the year 2262
+    unit = finer(like.unit or "ns", "ns" if below % 1000 else "us")
+    ticks = (seconds * 10**9 + below) // NANOSECONDS[unit]
+    return Constant(ticks, ValueType(Kind.TIMESTAMP, unit, like.zone), argument.span)
+
+
+def _time_of_day(argument: Constant) -> Constant:
+    """A string beside a time of day is one."""
+    text = argument.value.strip()
+    whole, below = _fraction(text)
+    try:
+        moment = time.fromisoformat(whole)
+    except ValueError:
+        raise TypeClash(f"a time of day such as '12:00:00'; got '{text}'") from None
+    seconds = (moment.hour * 60 + moment.minute) * 60 + moment.second
+    return Constant(seconds * 10**9 + below, ValueType(Kind.TIME, "ns"), argument.span)
+
+
+def _fraction(text: str) -> tuple[str, int]:
+    """A time without the fraction of its second, and that in nanoseconds: Python reads microseconds only."""
+    found = re.search(r"[.,](\d+)", text)
+    if found is None:
+        return text, 0
+    digits = found[1].rstrip("0")
+    if len(digits) > 9:
+        raise TypeClash(f"a time with at most nine digits behind the second; got '{text}'")
+    return text[: found.start()] + text[found.end() :], int(digits.ljust(9, "0"))
 
 
 def _zone(name: str | None) -> tzinfo:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.expressions import Apply, Attribute, Constant, Element, Expression
-from ouzel.logical.functions import TO_FLOAT
+from ouzel.logical.functions import TO_FLOAT, Stretch
 from ouzel.logical.pattern import Component, Disjunction, Pattern, Step
 from ouzel.logical.schema import Schema
+from ouzel.logical.values import Kind
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,13 @@ class EquivalenceTest:
     constant: Constant | None = None
     text: str = ""
     _columns: dict[str, str | None] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def is_real(self) -> bool:
+        """Whether some type holds the attribute as doubles: decimals of others are then compared as doubles."""
+        types = (self.schema.event_type(name) for name in self.pattern_types)
+        columns = (event_type.column(self.attribute) for event_type in types if event_type)
+        return any(column.type.kind is Kind.FLOAT for column in columns if column)
 
     def column(self, type_name: str) -> str | None:
         """The column that holds the attribute of events of a type, None if they do not have it."""
@@ -80,9 +89,12 @@ def _equality(conjunct: Conjunct) -> tuple[Attribute, Attribute] | None:
 
 
 def _unwrapped(expression: Expression) -> Expression:
-    """An integer that was made a float to compare it with one is still the same attribute."""
-    wrapped = isinstance(expression, Apply) and expression.function is TO_FLOAT
-    return expression.arguments[0] if wrapped and isinstance(expression, Apply) else expression
+    """What was brought to another type or unit only to be compared is still the same attribute."""
+    if isinstance(expression, Apply) and (
+        expression.function is TO_FLOAT or isinstance(expression.function, Stretch)
+    ):
+        return expression.arguments[0]
+    return expression
 
 
 def _connected(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 from typing import Any
 
@@ -35,11 +36,12 @@ class Extent(Enum):
 
 @dataclass(frozen=True)
 class Constant:
-    """A value known when the query is bound."""
+    """A value known when the query is bound; `exact` is a number that a double does not quite hold."""
 
     value: Any
     type: ValueType
     span: Span = field(compare=False)
+    exact: Decimal | None = None
 
 
 @dataclass(frozen=True)

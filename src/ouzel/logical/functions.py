@@ -72,7 +72,7 @@ def _bounded(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _promoted(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An integer beside a float is a float, as in SQL: 2**53 + 1 = 2.0**53 is true."""
+    """Arithmetic of an integer and a float is that of floats, as in SQL."""
 
     def promoted(left: Any, right: Any) -> Any:
         if type(left) is float and type(right) is int:
@@ -131,8 +131,7 @@ def _or(*values: bool | None) -> bool | None:
 def _in(value: Any, *candidates: Any) -> bool | None:
     if value is None:
         return None
-    equal = _promoted(operator.eq)
-    return _or(*(None if candidate is None else equal(value, candidate) for candidate in candidates))
+    return _or(*(None if candidate is None else value == candidate for candidate in candidates))
 
 
 def _case(*values: Any) -> Any:
@@ -164,7 +163,21 @@ def rescale(factor: int) -> Function:
     return Function(f"×{factor}", lambda types: types[0], _bounded(lambda value: value * factor))
 
 
+@dataclass(frozen=True)
+class Stretch(Function):
+    """A coarser unit of time to a finer one, only to compare: it may go beyond 64 bits."""
+
+    factor: int = 1
+
+
+def stretch(factor: int) -> Stretch:
+    """A coarser unit of time to a finer one, only to compare."""
+    return Stretch(f"stretched {factor}", lambda types: types[0], lambda value: value * factor, factor=factor)
+
+
 TO_FLOAT = Function("float", lambda _types: FLOAT, float)
+TO_SIGNED = Function("signed", lambda _types: INTEGER, _bounded(int))
+"""An unsigned integer as one with a sign: beyond 2**63 it has no value."""
 
 _TWO_BOOLEANS = fixed(BOOLEAN, (2, None), Kind.BOOLEAN)
 _ONE_NUMBER = fixed(FLOAT, 1, *NUMBERS)
@@ -175,12 +188,13 @@ BUILT_IN: dict[str, Function] = {
         Function("and", _TWO_BOOLEANS, _and, strict=False),
         Function("or", _TWO_BOOLEANS, _or, strict=False),
         Function("not", fixed(BOOLEAN, 1, Kind.BOOLEAN), operator.not_),
-        Function("=", comparable, _promoted(operator.eq)),
-        Function("!=", comparable, _promoted(operator.ne)),
-        Function("<", ordered, _promoted(operator.lt)),
-        Function("<=", ordered, _promoted(operator.le)),
-        Function(">", ordered, _promoted(operator.gt)),
-        Function(">=", ordered, _promoted(operator.ge)),
+        # Python compares numbers of all types by value: 2**53 + 1 is not 2.0**53
+        Function("=", comparable, operator.eq),
+        Function("!=", comparable, operator.ne),
+        Function("<", ordered, operator.lt),
+        Function("<=", ordered, operator.le),
+        Function(">", ordered, operator.gt),
+        Function(">=", ordered, operator.ge),
         Function("+", plus, _bounded(_promoted(operator.add))),
         Function("-", minus, _bounded(_promoted(operator.sub))),
         Function("*", arithmetic, _bounded(_promoted(operator.mul))),

@@ -34,7 +34,9 @@ def constant(value: Any, span: Span) -> Constant:
             return Constant(value, STRING, span)
         case tree.Duration():
             return Constant(value, ValueType(Kind.DURATION), span)
-        case Decimal() | Fraction():
+        case Decimal():
+            return Constant(float(value), FLOAT, span, exact=value if value.is_finite() else None)
+        case Fraction():
             return Constant(float(value), FLOAT, span)
         case timedelta() | np.timedelta64():
             return Constant(_length(value), ValueType(Kind.DURATION), span)

@@ -16,7 +16,7 @@ from ouzel.logical.bind_expression import ExpressionBinder
 from ouzel.logical.bind_field import unknown_field
 from ouzel.logical.bind_output import OutputBinder, OutputColumn
 from ouzel.logical.bind_pattern import PatternBinder
-from ouzel.logical.coercion import unify
+from ouzel.logical.coercion import unify_compared
 from ouzel.logical.conjuncts import Conjunct, place_conjuncts
 from ouzel.logical.equivalence import EquivalenceTest, recognise
 from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expression, MatchNumber
@@ -173,12 +173,12 @@ class _QueryBinder:
 
     def _equivalence(self, same: tree.Same, span: Span) -> EquivalenceTest:
         attribute = same.attribute
-        types = {
+        types = dict.fromkeys(
             column.type
             for component in self.components.values()
             for event_type in component.types
             if (column := event_type.column(attribute.text)) is not None
-        }
+        )
         if not types or (attribute.parts and attribute.parts[0].text in self.components and not _are_known(types)):
             attribute = self._unknown_part(attribute)
             known = {n for c in self.components.values() for t in c.types for n in t.attributes or ()}
@@ -188,22 +188,8 @@ class _QueryBinder:
                 required=f"an attribute of some component: {listed(known)}",
                 hint=did_you_mean(attribute.text, known),
             )
-        kinds = {value_type.kind for value_type in types if not value_type.is_open}
-        if len(kinds) > 1 and not all(value_type.is_number for value_type in types):
-            self._fail(
-                f"type clash in the equivalence test [{attribute.text}]",
-                attribute.span,
-                required=f"one type in all components; got {listed(str(one) for one in types)}",
-            )
-        odd = [one for one in types if one.arrow is not None and pa.types.is_nested(one.arrow)]
-        if odd:
-            self._fail(
-                f"type clash in the equivalence test [{attribute.text}]",
-                attribute.span,
-                required=f"numbers, strings, booleans or times; got {odd[0]}",
-                hint=_field_hint(attribute, odd[0].arrow),
-            )
-        value = self._equivalence_value(same, attribute, next(iter(types)))
+        self._check_equivalence(attribute, list(types))
+        value = self._equivalence_value(same, attribute, list(types))
         text = self.source[span.start : span.end]
         pattern_types = frozenset(name for one in self.components.values() for name in one.type_names)
         return EquivalenceTest(attribute.text, self.schema, pattern_types, value, text)
@@ -229,17 +215,43 @@ class _QueryBinder:
         }
         return unknown_field(self.source, attribute, columns)
 
-    def _equivalence_value(self, same: tree.Same, attribute: tree.Name, value_type: Any) -> Constant | None:
+    def _check_equivalence(self, attribute: tree.Name, types: list[ValueType]) -> None:
+        """Values of the attribute must have one meaning in all components, if not one type."""
+        known = [value_type for value_type in types if not value_type.is_open]
+        odd = next((one for one in known if one.arrow is not None and not _is_key(one.arrow)), None)
+        if odd is not None:
+            self._fail(
+                f"type clash in the equivalence test [{attribute.text}]",
+                attribute.span,
+                required=f"numbers, strings, booleans or times; got {odd}",
+                hint=_field_hint(attribute, odd.arrow),
+            )
+        try:
+            for other in known[1:]:
+                if known[0].arrow is None or known[0] != other:
+                    BUILT_IN["="].result((known[0], other))
+        except TypeClash:
+            self._fail(
+                f"type clash in the equivalence test [{attribute.text}]",
+                attribute.span,
+                required=f"one type in all components; got {listed(str(one) for one in known)}",
+            )
+
+    def _equivalence_value(self, same: tree.Same, attribute: tree.Name, types: list[ValueType]) -> Constant | None:
         if same.value is None:
             return None
         if isinstance(same.value, tree.Parameter):
             value = parameter_value(self.source, same.value, self.parameters)
         else:
             value = constant(same.value.value, same.value.span)
-        stand_in = Attribute("", Element.SINGLE, attribute.text, "", value_type, frozenset(), attribute.span)
+        stand_ins = [
+            Attribute("", Element.SINGLE, attribute.text, "", value_type, frozenset(), attribute.span)
+            for value_type in types
+        ]
         try:
-            _left, right = unify([stand_in, value], self.schema.time.tick)
-            BUILT_IN["="].result((value_type, right.type))
+            *_columns, right = unify_compared([*stand_ins, value], self.schema.time.tick)
+            for value_type in types:
+                BUILT_IN["="].result((value_type, right.type))
         except TypeClash as clash:
             self._fail(
                 f"type clash in the equivalence test [{attribute.text}]",
@@ -297,6 +309,20 @@ def _field_hint(attribute: tree.Name, arrow: Any) -> str | None:
 def _are_known(types: Iterable[ValueType]) -> bool:
     """Whether a schema says what the types are: without data every name may be that of an attribute."""
     return all(value_type != UNKNOWN for value_type in types)
+
+
+def _is_key(arrow: pa.DataType) -> bool:
+    """Whether values of a type that expressions do not know can still be told apart: only bytes can."""
+    held = arrow.storage_type if isinstance(arrow, pa.BaseExtensionType) else arrow
+    return any(
+        is_bytes(held)
+        for is_bytes in (
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+            pa.types.is_binary_view,
+            pa.types.is_fixed_size_binary,
+        )
+    )
 
 
 def _top_level(where: tree.Expression | None) -> list[tree.Expression]:

@@ -122,8 +122,9 @@ def time_column(name: str, arrow: pa.DataType, unit: str) -> TimeColumn:
     """Check that a column can order events, and find its tick; integers count in `unit`."""
     value_type = from_arrow(arrow)
     if value_type.kind is Kind.TIMESTAMP:
-        return TimeColumn(name, arrow, value_type, value_type.unit or "ns")
-    if value_type.kind is Kind.INTEGER and not pa.types.is_dictionary(arrow):
+        held = arrow.value_type if pa.types.is_dictionary(arrow) else arrow
+        return TimeColumn(name, held, value_type, value_type.unit or "ns")
+    if value_type.kind in (Kind.INTEGER, Kind.UNSIGNED) and not pa.types.is_dictionary(arrow):
         if unit not in TICKS:
             raise SchemaError(f"time_unit '{unit}': required one of {', '.join(TICKS)}")
         return TimeColumn(name, arrow, INTEGER, unit)
@@ -131,7 +132,7 @@ def time_column(name: str, arrow: pa.DataType, unit: str) -> TimeColumn:
         return TimeColumn(name, pa.int64(), INTEGER, unit)
     raise SchemaError(
         f"time column '{name}': required integers, timestamps or dates; got {arrow}"
-        + ("\n  hint: cast it, for example to timestamp" if value_type.kind is not Kind.OTHER else "")
+        + ("\n  hint: cast it, for example to timestamp" if value_type.kind not in (Kind.OTHER, Kind.TIME) else "")
     )
 
 

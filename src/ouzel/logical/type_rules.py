@@ -77,7 +77,7 @@ def plus(types: Sequence[ValueType]) -> ValueType:
 def minus(types: Sequence[ValueType]) -> ValueType:
     """Numbers; two times, whose difference is a duration; a time or duration less a duration."""
     left, right = types
-    if left.kind is right.kind is Kind.TIMESTAMP:
+    if left.kind is right.kind and left.kind in (Kind.TIMESTAMP, Kind.TIME):
         return ValueType(Kind.DURATION, finer(left.unit or "ns", right.unit or "ns"))
     if left.kind is Kind.TIMESTAMP and right.kind is Kind.DURATION:
         return left

@@ -15,7 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.logical.schema import NESTED, Schema
+from ouzel.logical.values import Kind, from_arrow
 from ouzel.physical.event_types import EventTypes
+from ouzel.physical.meaning import plain
 
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -169,7 +171,11 @@ def _ranks(columns: pa.Table, times: Integers) -> Integers:
     changed = np.zeros(max(len(times) - 1, 0), bool)
     for column in keys.columns:
         ordered = column.take(order).combine_chunks()
-        changed |= pc.not_equal(ordered[1:], ordered[:-1]).to_numpy(zero_copy_only=False).astype(bool)
+        differ = pc.not_equal(ordered[1:], ordered[:-1])
+        if pa.types.is_floating(ordered.type):
+            # what is no number has one place in the order, whatever order it came in
+            differ = pc.and_(differ, pc.invert(pc.and_(pc.is_nan(ordered[1:]), pc.is_nan(ordered[:-1]))))
+        changed |= differ.to_numpy(zero_copy_only=False).astype(bool)
     ranks = np.empty(len(times), np.int64)
     ranks[order.to_numpy()] = np.concatenate([np.zeros(min(len(times), 1), np.int64), np.cumsum(changed)])
     return ranks
@@ -187,14 +193,7 @@ def content_ranks(table: pa.Table, rows: Integers) -> Integers:
 
 def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     """A column that Arrow can sort by; of those it cannot, the text of their values."""
-    arrow = column.type
-    if pa.types.is_dictionary(arrow):
-        held = [chunk.dictionary.take(chunk.indices) for chunk in column.chunks]
-        return _sortable(pa.chunked_array(held, arrow.value_type))
-    if isinstance(arrow, pa.BaseExtensionType):
-        return _sortable(column.cast(arrow.storage_type))
-    if pa.types.is_float16(arrow):
-        return column.cast(pa.float32())
-    if pa.types.is_nested(arrow) or pa.types.is_null(arrow):
+    column = plain(column)
+    if from_arrow(column.type).kind is Kind.OTHER and not pa.types.is_binary(column.type):
         return pa.array([repr(value) for value in column.to_pylist()], pa.string())
     return column

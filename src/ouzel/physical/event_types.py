@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.physical.compiled.names import marked
+from ouzel.physical.meaning import encoded
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 _EARLY = 100_000
@@ -29,21 +30,15 @@ class EventTypes:
         """The types that a column names."""
         if not pa.types.is_dictionary(column.type):
             return cls(column.cast(pa.string()), (), None)
-        encoded = column.unify_dictionaries().combine_chunks()
-        if isinstance(encoded, pa.ChunkedArray):
-            if not encoded.num_chunks:
-                return cls(None, (), np.zeros(0, np.int32))
-            encoded = encoded.chunk(0)
-        codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
-        return cls(None, tuple(encoded.dictionary.cast(pa.string()).to_pylist()), codes)
+        codes, names = encoded(column)
+        return cls(None, tuple(names.cast(pa.string()).to_pylist()), codes.astype(np.int32, copy=False))
 
     @cached_property
     def _all(self) -> tuple[tuple[str, ...], Codes]:
         if self._known is not None:
             return self._known
         assert self._column is not None
-        encoded = self._column.dictionary_encode()
-        return EventTypes.of_column(encoded)._all
+        return EventTypes.of_column(self._column.dictionary_encode())._all
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.physical.event_table import Integers
+from ouzel.physical.meaning import plain
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -46,22 +47,9 @@ class MatchTotals:
     totals: tuple[Total, ...]
 
 
-def floats_of(column: pa.ChunkedArray) -> Floats:
-    """Values to add up; 0 for null."""
-    floats: Floats = _plain(column).cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
-    return floats
-
-
 def ranks_of(column: pa.ChunkedArray, function: str) -> Integers:
     """Ranks of values, the least for the one that `min` or `max` takes; nulls and NaN come last in either case."""
-    order = pc.sort_indices(_plain(column), [("", "ascending" if function == "min" else "descending")]).to_numpy()
+    order = pc.sort_indices(plain(column), [("", "ascending" if function == "min" else "descending")]).to_numpy()
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     return ranks
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column that Arrow can sort: without a dictionary, and without floats of 16 bits."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column

@@ -14,7 +14,8 @@ from ouzel.logical.match_aggregates import MatchAggregate
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.event_table import EventTable, Integers, content_ranks
 from ouzel.physical.match_table import MatchTable
-from ouzel.physical.match_totals import Floats, MatchTotals, Total, floats_of, ranks_of
+from ouzel.physical.match_totals import Floats, MatchTotals, Total, ranks_of
+from ouzel.physical.meaning import floats
 from ouzel.runtimes.partition_keys import bindings, compact, key_values, partitions
 
 
@@ -86,7 +87,7 @@ def _total(
     parts, places = parts[valid], places[valid]
     counts = _counts(parts, count)
     if item.function in ("sum", "avg"):
-        sums = np.bincount(parts, weights=floats_of(values)[places], minlength=count)
+        sums = np.bincount(parts, weights=floats(values)[places], minlength=count)
         return Total(counts, sums=sums.astype(np.float64, copy=False))
     if item.function in ("min", "max"):
         ranks = ranks_of(values, item.function)

@@ -26,6 +26,7 @@ from ouzel.logical.schema import (
 from ouzel.logical.values import Kind, finer, from_arrow
 from ouzel.physical.event_table import EventTable, Integers, primitive_events
 from ouzel.physical.event_types import EventTypes
+from ouzel.physical.meaning import integers
 from ouzel.runtimes.files import is_path, read_files
 from ouzel.runtimes.kinds import Incoming, Restore, bad_rows, is_tables_by_type, is_without_rows, to_arrow
 from ouzel.runtimes.quarantine import Problem, Report, check_policy, described, refuse
@@ -349,6 +350,9 @@ def _check_types(source: _Source, schema: Schema, type_column: str) -> None:
 
 
 def _null_rows(column: pa.ChunkedArray) -> list[int]:
+    if pa.types.is_dictionary(column.type):
+        # a dictionary may hold null
+        column = column.cast(column.type.value_type)
     return _rows_where(pc.is_null(column)) if column.null_count else []
 
 
@@ -389,9 +393,4 @@ def _types(table: pa.Table, type_column: str | None) -> EventTypes:
 
 
 def _ticks(table: pa.Table, time: TimeColumn) -> Integers:
-    column = table.column(time.name)
-    if pa.types.is_date64(column.type):
-        column = column.cast(pa.date32())
-    if pa.types.is_date32(column.type):
-        column = column.cast(pa.int32())
-    return column.cast(pa.int64()).to_numpy()  # type: ignore[no-any-return]
+    return integers(table.column(time.name))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ouzel.errors import SchemaError, listed
 from ouzel.runtimes import pandas_frames, polars_frames
@@ -169,11 +170,17 @@ def _frame_to_arrow(frame: nw.DataFrame[Any]) -> tuple[pa.Table, list[Problem]]:
 
 
 def _without_views(table: pa.Table) -> pa.Table:
-    """Views of strings as strings: Arrow computes little with views."""
+    """Views of strings as strings, and runs of values as values: Arrow computes little with either."""
     views = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
-    if not any(arrow in views for arrow in table.schema.types):
-        return table
-    return table.cast(pa.schema([field.with_type(views.get(field.type, field.type)) for field in table.schema]))
+    for number, held in enumerate(table.schema):
+        if pa.types.is_run_end_encoded(held.type):
+            chunks = [pc.run_end_decode(chunk) for chunk in table.column(number).chunks]
+            decoded = pa.chunked_array(chunks, held.type.value_type)
+            table = table.set_column(number, held.with_type(decoded.type), decoded)
+        if table.schema.field(number).type in views:
+            wanted = held.with_type(views[table.schema.field(number).type])
+            table = table.set_column(number, wanted, table.column(number).cast(wanted.type))
+    return table
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import Column
-from ouzel.logical.values import FLOAT, to_arrow
-from ouzel.physical.compiled.operands import encoded
+from ouzel.logical.values import common_type, to_arrow
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Flags, MatchTable, One
+from ouzel.physical.meaning import encoded
 
 
 def partitions(
@@ -142,5 +142,4 @@ def _common_type(test: EquivalenceTest, columns: list[Column]) -> pa.DataType:
         return known[0].arrow
     if not known:
         return pa.null() if test.constant is None else to_arrow(test.constant.type)
-    types = [column.type for column in known]
-    return to_arrow(FLOAT if FLOAT in types else types[0])
+    return to_arrow(common_type([column.type for column in known]))

@@ -64,7 +64,7 @@ class _Builder:
                 return self._gather(expression.column, self._rows(expression.variable, expression.element))
         arrow = output_type(expression, self.components, self.query.schema.time)
         values = self.compute(expression)
-        if isinstance(expression, Moment) or expression.type.kind is Kind.TIMESTAMP:
+        if isinstance(expression, Moment) or expression.type.kind in (Kind.TIMESTAMP, Kind.TIME):
             return _times(values, arrow)
         if expression.type.kind is Kind.DURATION and expression.type.unit == "d":
             factor = NANOSECONDS["d"] // NANOSECONDS["s"]
@@ -123,4 +123,6 @@ def _times(values: Any, arrow: pa.DataType) -> pa.Array:
     """Ticks as values of the time column."""
     if pa.types.is_date32(arrow) or pa.types.is_date64(arrow):
         return pa.array(values, pa.int64()).cast(pa.int32()).cast(pa.date32()).cast(arrow)
+    if pa.types.is_time32(arrow):
+        return pa.array(values, pa.int64()).cast(pa.int32()).cast(arrow)
     return pa.array(values, pa.int64()).cast(arrow)

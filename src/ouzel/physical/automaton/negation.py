@@ -13,10 +13,11 @@ from ouzel.logical.pattern import Component
 from ouzel.logical.values import ValueType
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.automaton.shape import Shape
-from ouzel.physical.compiled.emit import Emitter, Value
+from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.kernel import long_kernel_of
-from ouzel.physical.compiled.operands import Derived, Operands
+from ouzel.physical.compiled.operands import Operands, Source
 from ouzel.physical.compiled.prepare import Prepared
+from ouzel.physical.compiled.value import Value
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, One, ends_of
 from ouzel.physical.stoppable import SEEN
@@ -29,9 +30,7 @@ class _MatchRows:
     negative: str
     used: list[tuple[str, bool]]
 
-    def cell(
-        self, node: Attribute | Moment, column: str | Derived, value_type: ValueType, emitter: Emitter
-    ) -> Value:
+    def cell(self, node: Attribute | Moment, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
         """The value in a column of the event that a reference means."""
         return emitter.cell(column, value_type, self.row(node))
 

@@ -15,8 +15,9 @@ from ouzel.logical.expressions import Aggregate, Attribute, Element, Extent, Len
 from ouzel.logical.pattern import Component
 from ouzel.logical.values import Kind, ValueType
 from ouzel.optimizer.plan import UnsuitableError
-from ouzel.physical.compiled.emit import Emitter, Value, plain
-from ouzel.physical.compiled.operands import TIME, Derived, Operands
+from ouzel.physical.compiled.emit import Emitter, plain
+from ouzel.physical.compiled.operands import TIME, Operands, Source
+from ouzel.physical.compiled.value import Value
 
 # START is the clock of the latest start among the runs merged into this one, FIRST the event it started with.
 STATE, TAKEN, START, FIRST, NODE = range(5)
@@ -73,7 +74,7 @@ class Registers:
                 case ("length", _):
                     emitter.line(f"{self.slot(run, *key)} += 1")
                 case ("value", _, which, column, value_type) if first or which == "last":
-                    assert isinstance(column, str | Derived)
+                    assert isinstance(column, Source)
                     assert isinstance(value_type, ValueType)
                     value = emitter.cell(column, value_type, "x")
                     real = value_type.kind is Kind.FLOAT
@@ -134,9 +135,7 @@ class RunRows:
     binding: str | None  # the variable of the component that binds x
     first: bool = True  # whether x is its first event
 
-    def cell(
-        self, node: Attribute | Moment, column: str | Derived, value_type: ValueType, emitter: Emitter
-    ) -> Value:
+    def cell(self, node: Attribute | Moment, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
         """The value in a column of the event that a reference means."""
         which = self._which(node)
         if which is None:

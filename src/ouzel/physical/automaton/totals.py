@@ -18,7 +18,8 @@ from ouzel.physical.automaton.memory import Memory
 from ouzel.physical.automaton.store import UNION
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.match_totals import Total, floats_of, ranks_of
+from ouzel.physical.match_totals import Total, ranks_of
+from ouzel.physical.meaning import floats
 from ouzel.physical.stoppable import SEEN
 
 if TYPE_CHECKING:
@@ -148,5 +149,5 @@ def _column(item: MatchAggregate, events: EventTable, rows: Integers) -> tuple[A
     if item.function == "count":
         return zeros, zeros.astype(np.int64), nulls
     if item.function in ("sum", "avg"):
-        return floats_of(column), zeros.astype(np.int64), nulls
+        return floats(column), zeros.astype(np.int64), nulls
     return zeros, ranks_of(column, item.function), nulls

@@ -11,9 +11,11 @@ from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression, Length, Moment, references
 from ouzel.logical.values import Kind, ValueType
 from ouzel.optimizer.plan import UnsuitableError
-from ouzel.physical.compiled.emit import Emitter, Value, plain
+from ouzel.physical.compiled.comparison import NARROW_DIGITS
+from ouzel.physical.compiled.emit import Emitter, plain
 from ouzel.physical.compiled.kernel import kernel_of
-from ouzel.physical.compiled.operands import Derived, Operands
+from ouzel.physical.compiled.operands import Operands, Source
+from ouzel.physical.compiled.value import Value
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.reference.evaluate import Bindings, evaluate
@@ -81,9 +83,7 @@ class _MatchRows:
         self.bound = bound
         self.places = {variable: place for place, variable in enumerate(bound)}
 
-    def cell(
-        self, node: Attribute | Moment, column: str | Derived, value_type: ValueType, emitter: Emitter
-    ) -> Value:
+    def cell(self, node: Attribute | Moment, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
         """The value of the variable's event, or of the first or last of a closure; null where there is none."""
         k = self.places[node.variable]
         text = f"rows{k}[i]"
@@ -123,6 +123,8 @@ class _MatchRows:
 
     def _distinct(self, k: int, emitter: Emitter, column: str, held: ValueType) -> Value:
         """How many values there are that none before is equal to."""
+        if held.kind is Kind.OTHER or held.digits > NARROW_DIGITS:
+            raise UnsuitableError(f"the number of distinct values of {held}")
         bound = list(self.bound.values())[k]
         if isinstance(bound, Many) and np.max(np.diff(bound.offsets), initial=0) > MANY:
             raise UnsuitableError("to compare so many values with each other takes longer than to hash them")

@@ -6,7 +6,7 @@ No text of the user's gets into the source: names are ours, constants and column
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ouzel.logical.conjuncts import Conjunct
@@ -20,32 +20,22 @@ from ouzel.logical.expressions import (
     Moment,
     references,
 )
-from ouzel.logical.functions import TO_FLOAT
-from ouzel.logical.values import Kind, ValueType
+from ouzel.logical.functions import TO_FLOAT, TO_SIGNED, Stretch
+from ouzel.logical.values import INTEGER, Kind, ValueType
 from ouzel.optimizer.plan import UnsuitableError
-from ouzel.physical.compiled.operands import TIME, Derived, Operands, only_text
+from ouzel.physical.compiled.comparison import SIGNS, comparison
+from ouzel.physical.compiled.operands import TIME, Derived, Limb, Operands, Source, only_text
+from ouzel.physical.compiled.value import Value
 from ouzel.physical.reference.evaluate import evaluate, evaluate_column
 
-_COMPARISONS = {"=": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _INTEGER = {"+": "add", "-": "subtract", "*": "multiply", "%": "remainder"}
 _FLOAT_CALLS = {"sqrt": "square_root", "ln": "logarithm", "exp": "exponential"}
-
-
-@dataclass(frozen=True)
-class Value:
-    """A value in the source: its name, the name of its null flag (None: never null), and whether it is a float."""
-
-    text: str
-    null: str | None
-    kind: Kind
 
 
 class Rows(Protocol):
     """Where a reference finds its value, and what a closure's aggregates are called."""
 
-    def cell(
-        self, node: Attribute | Moment, column: str | Derived, value_type: ValueType, emitter: Emitter
-    ) -> Value:
+    def cell(self, node: Attribute | Moment, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
         """The value in a column of the event that a reference means."""
 
     def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:
@@ -58,9 +48,7 @@ class ByVariable:
 
     rows: Mapping[str, str]
 
-    def cell(
-        self, node: Attribute | Moment, column: str | Derived, value_type: ValueType, emitter: Emitter
-    ) -> Value:
+    def cell(self, node: Attribute | Moment, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
         """The value of the variable's event."""
         return emitter.cell(column, value_type, self.rows[node.variable])
 
@@ -119,7 +107,7 @@ class Emitter:
                 return self._apply(expression, rows)
         raise UnsuitableError("it refers to whole events")
 
-    def cell(self, column: str | Derived, value_type: ValueType, row: str) -> Value:
+    def cell(self, column: Source, value_type: ValueType, row: str) -> Value:
         """The value in a column of the event at an index; times are never null."""
         place = self.operands.column(column, value_type)
         null = None if column == TIME else self.assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
@@ -145,6 +133,9 @@ class Emitter:
             raise UnsuitableError(f"'{expression.name}' is missing in some types of '{expression.variable}'")
         if expression.type.kind in (Kind.OTHER, Kind.NULL):
             raise UnsuitableError(f"'{expression.name}' is {expression.type}")
+        if expression.type.kind in (Kind.DECIMAL, Kind.UNSIGNED):
+            # as it is, it is only asked whether it is there
+            return rows.cell(expression, Limb(expression.column, 1, is_low=False), INTEGER, self)
         return rows.cell(expression, expression.column, expression.type, self)
 
     def _apply(self, expression: Apply, rows: Rows) -> Value:
@@ -155,16 +146,40 @@ class Emitter:
             return self._derived(expression, rows)
         if expression.function.ticks is not None:
             return self._of_time(expression, rows)
-        if expression.function is TO_FLOAT:
-            (value,) = (self.value(argument, rows) for argument in expression.arguments)
-            return self.assigned(f"float({value.text})", value.null, Kind.FLOAT)
+        if expression.function in (TO_FLOAT, TO_SIGNED):
+            return self._converted(expression, rows)
         if name.startswith("×"):
             factor = Constant(int(name[1:]), expression.type, expression.span)
             return self._pair("multiply", [self.value(expression.arguments[0], rows), self._constant(factor)])
+        if name in SIGNS or name == "in":
+            return self._compared(name, expression.arguments, rows)
         emit = _EMIT.get(name)
         if emit is None:
             raise UnsuitableError(f"the function {name} runs in Python only")
         return emit(self, name, [self.value(argument, rows) for argument in expression.arguments])
+
+    def _converted(self, expression: Apply, rows: Rows) -> Value:
+        """A number as one of another type: a column is converted as a whole, any other value here."""
+        (argument,) = expression.arguments
+        if isinstance(argument, Attribute) and argument.type.kind in (Kind.DECIMAL, Kind.UNSIGNED):
+            return self._attribute(replace(argument, type=expression.type), rows)
+        value = self.value(argument, rows)
+        if argument.type.kind is not Kind.INTEGER:
+            # aggregates of unsigned integers fit into 63 bits, or they are refused
+            return value if expression.function is TO_SIGNED else _as_float(value)
+        return self.assigned(f"float({value.text})", value.null, Kind.FLOAT)
+
+    def _compared(self, name: str, arguments: Sequence[Expression], rows: Rows) -> Value:
+        """A comparison by value: of numbers of one type, or such that nothing is lost between two."""
+        if name == "in":
+            subject, *candidates = arguments
+            plain_subject = subject.type.kind not in (Kind.DECIMAL, Kind.UNSIGNED)
+            known = self.value(subject, rows) if plain_subject and not _is_stretched(subject) else None
+            tests = [comparison(self, "=", subject, one, rows, known) for one in candidates]
+            if not tests:
+                return Value("False", self.value(subject, rows).null, Kind.BOOLEAN)
+            return self.junction("or", tests) if len(tests) > 1 else tests[0]
+        return comparison(self, name, arguments[0], arguments[1], rows)
 
     def _derived(self, expression: Apply, rows: Rows) -> Value:
         """What depends on one text alone is computed once for every distinct text."""
@@ -214,10 +229,6 @@ class Emitter:
         self.line(f"{root}, {wrong} = square_root({squares} / max({count} - 1, 1))")
         return Value(root, self.assigned(f"{few} or {wrong}", None, Kind.BOOLEAN).text, Kind.FLOAT)
 
-    def compare(self, name: str, values: list[Value]) -> Value:
-        left, right = _promoted(values)
-        return self.assigned(f"{left.text} {_COMPARISONS[name]} {right.text}", self.null_of(values), Kind.BOOLEAN)
-
     def arithmetic(self, name: str, values: list[Value]) -> Value:
         left, right = _promoted(values)
         if left.kind is not Kind.FLOAT:
@@ -259,13 +270,6 @@ class Emitter:
         (value,) = values
         return self.assigned(f"not {value.text}", value.null, Kind.BOOLEAN)
 
-    def member(self, _name: str, values: list[Value]) -> Value:
-        subject, *candidates = values
-        if not candidates:
-            return Value("False", subject.null, Kind.BOOLEAN)
-        tests = [self.compare("=", [subject, candidate]) for candidate in candidates]
-        return self.junction("or", tests) if len(tests) > 1 else tests[0]
-
     def is_null(self, _name: str, values: list[Value]) -> Value:
         return self.assigned(values[0].null or "False", None, Kind.BOOLEAN)
 
@@ -294,7 +298,6 @@ class Emitter:
 
 
 _EMIT: dict[str, Callable[[Emitter, str, list[Value]], Value]] = {
-    **dict.fromkeys(_COMPARISONS, Emitter.compare),
     **dict.fromkeys(_INTEGER, Emitter.arithmetic),
     "/": Emitter.quotient,
     "negate": Emitter.negate,
@@ -305,7 +308,6 @@ _EMIT: dict[str, Callable[[Emitter, str, list[Value]], Value]] = {
     "and": Emitter.junction,
     "or": Emitter.junction,
     "not": Emitter.negation,
-    "in": Emitter.member,
     "is null": Emitter.is_null,
     "case": Emitter.case,
     **dict.fromkeys(("coalesce", "least", "greatest"), Emitter.choose),
@@ -333,6 +335,10 @@ def _same_kind(values: list[Value]) -> list[Value]:
     if Kind.BOOLEAN in known:
         return [Value("False", "True", Kind.BOOLEAN) if value.null == "True" else value for value in values]
     return values
+
+
+def _is_stretched(expression: Expression) -> bool:
+    return isinstance(expression, Apply) and isinstance(expression.function, Stretch)
 
 
 def _is_plain_text(expression: Expression) -> bool:

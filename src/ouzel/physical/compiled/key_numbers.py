@@ -15,7 +15,7 @@ from ouzel.physical.compiled.growing import Growing
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import Integers
-from ouzel.physical.reference.events import python_values
+from ouzel.physical.meaning import python_values
 
 # Slots hold numbers, -1 if they are free; at least a third of them is.  All steps of the hash stay within 63 bits,
 # compiled or not.

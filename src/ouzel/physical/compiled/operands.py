@@ -15,9 +15,10 @@ import pyarrow as pa
 
 from ouzel.errors import FunctionError
 from ouzel.logical.expressions import Apply, Attribute, Expression, references
-from ouzel.logical.values import Kind, ValueType
+from ouzel.logical.values import Kind, ValueType, from_arrow
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.event_table import Integers
+from ouzel.physical.meaning import encoded, floats, integers, limbs, plain, unscaled
 from ouzel.physical.reference.evaluate import shown_time
 
 # The times of events, as a column.
@@ -41,16 +42,29 @@ class Derived:
     time: ValueType | None = None
 
 
+@dataclass(frozen=True)
+class Limb:
+    """Half of an exact number of 128 bits, times a factor: the high or the low one of two integers."""
+
+    column: str
+    factor: int
+    is_low: bool
+
+
+Source = str | Derived | Limb
+"""Where the values of a column come from: a column of the events as it is, or something made of one."""
+
+
 @dataclass
 class Operands:
     """Collects what an expression needs while its source is written, and fills it with data later."""
 
-    columns: list[tuple[str | Derived, ValueType]] = field(default_factory=list)
+    columns: list[tuple[Source, ValueType]] = field(default_factory=list)
     integers: list[int] = field(default_factory=list)
     floats: list[float] = field(default_factory=list)
     texts: dict[str, int] = field(default_factory=dict)
 
-    def column(self, column: str | Derived, value_type: ValueType) -> int:
+    def column(self, column: Source, value_type: ValueType) -> int:
         """The place of a column among the kernel's arguments."""
         if (column, value_type) not in self.columns:
             self.columns.append((column, value_type))
@@ -63,6 +77,8 @@ class Operands:
         if isinstance(value, str):
             value = self.text(value)
         if isinstance(value, int):
+            if not -(2**63) <= value < 2**63:
+                raise UnsuitableError("a constant beyond 64 bits")
             self.integers.append(value)
             return f"ints[{len(self.integers) - 1}]"
         self.floats.append(value)
@@ -90,6 +106,8 @@ class Operands:
         for column, value_type in self.columns:
             if column == TIME:
                 arrays += [times, np.zeros(len(times), np.bool_)]
+            elif isinstance(column, Limb):
+                arrays += _limb(table.column(column.column).take(pa.array(rows)), column)
             elif isinstance(column, Derived) and column.time is not None:
                 ticks, nulls = times, np.zeros(len(times), np.bool_)
                 if column.column != TIME:
@@ -110,6 +128,7 @@ _NUMPY: dict[Kind, Any] = {
     Kind.STRING: np.int64,
     Kind.TIMESTAMP: np.int64,
     Kind.DURATION: np.int64,
+    Kind.TIME: np.int64,
 }
 
 
@@ -118,21 +137,26 @@ def _column(column: pa.ChunkedArray, value_type: ValueType, texts: dict[str, int
         codes, found = _texts(column)
         numbers = np.array([texts.setdefault(text, len(texts)) for text in found], np.int64)
         return [np.append(numbers, 0)[codes], codes < 0]
-    nulls = column.is_null().to_numpy()
-    kind = _NUMPY[value_type.kind]
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_decimal(column.type):
-        column = column.cast(pa.float64())
-    if pa.types.is_date64(column.type):
-        column = column.cast(pa.date32())
-    if pa.types.is_date32(column.type):
-        column = column.cast(pa.int32())
-    if pa.types.is_temporal(column.type):
-        column = column.cast(pa.int64())
-    if column.null_count:
-        column = column.fill_null(pa.scalar(0, pa.int8()).cast(column.type))
-    return [column.to_numpy().astype(kind, copy=False), nulls.astype(np.bool_, copy=False)]
+    nulls = column.is_null().to_numpy().astype(np.bool_, copy=False)
+    match value_type.kind:
+        case Kind.FLOAT:
+            return [floats(column), nulls]
+        case Kind.DECIMAL:
+            return [unscaled(column), nulls]
+        case Kind.BOOLEAN:
+            return [plain(column).fill_null(False).to_numpy().astype(np.bool_, copy=False), nulls]
+    values = integers(column)
+    if from_arrow(column.type).kind is Kind.UNSIGNED and np.any(values < 0):
+        if value_type.kind is Kind.UNSIGNED:
+            raise UnsuitableError("an aggregate of unsigned integers from 2**63 on")
+        # as numbers with a sign they have no value
+        return [values, nulls | (values < 0)]
+    return [values, nulls]
+
+
+def _limb(column: pa.ChunkedArray, limb: Limb) -> list[Array]:
+    high, low = limbs(column, limb.factor)
+    return [low if limb.is_low else high, column.is_null().to_numpy().astype(np.bool_, copy=False)]
 
 
 def _derived(column: pa.ChunkedArray, derived: Derived, texts: dict[str, int], times: Integers) -> list[Array]:
@@ -163,19 +187,6 @@ def _about(
             told.__cause__ = one.__cause__
             return told
     return error
-
-
-def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
-    """Codes of a column, -1 for null, and the values they stand for."""
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    whole = column.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        if not whole.num_chunks:
-            return np.zeros(0, np.int64), pa.array([], column.type.value_type)
-        whole = whole.chunk(0)
-    codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return codes, whole.dictionary
 
 
 def _texts(column: pa.ChunkedArray) -> tuple[Array, list[str]]:

@@ -13,10 +13,9 @@ from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.kernel import kernel_of
-from ouzel.physical.compiled.key_numbers import KeyNumbers
-from ouzel.physical.compiled.operands import encoded
+from ouzel.physical.compiled.key_numbers import KeyNumbers, are_integers
 from ouzel.physical.event_table import Integers
-from ouzel.physical.reference.events import python_values
+from ouzel.physical.meaning import constant_key, encoded, key_values, plain
 
 
 class Partitions:
@@ -42,7 +41,7 @@ class Partitions:
         parts, count = np.zeros(len(rows), np.int64), 1
         taken = [_comparable(table.column(column).take(pa.array(rows))) for column, _test in self.tests]
         for column, (_name, test) in zip(taken, self.tests, strict=True):
-            codes, distinct = _numbered(column, None if test.constant is None else test.constant.value)
+            codes, distinct = _numbered(column, test)
             parts, count = _combined(parts, count, codes, distinct)
         if self.once:
             self.count = count
@@ -131,10 +130,7 @@ def key_column(query: BoundQuery, test: EquivalenceTest) -> str:
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A key column with one value for all that are equal; what does not equal itself is in no partition."""
-    if pa.types.is_date64(column.type):
-        return column.cast(pa.date32())
-    if pa.types.is_decimal(column.type):
-        return column.cast(pa.float64())
+    column = plain(column)
     if pa.types.is_floating(column.type):
         # of the two zeros, the sum is the positive one
         column = pc.add(column.cast(pa.float64()), 0.0)
@@ -142,22 +138,23 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def _numbered(column: pa.ChunkedArray, constant: object) -> tuple[Integers, int]:
+def _numbered(column: pa.ChunkedArray, test: EquivalenceTest) -> tuple[Integers, int]:
     """Number the values of a key column from 0, -1 for null; with a constant, all but its value are null."""
-    direct = _small_integers(column) if constant is None else None
+    direct = _small_integers(column) if test.constant is None else None
     if direct is not None:
         return direct
     codes, values = encoded(column)
-    if constant is not None:
-        known = python_values(pa.chunked_array([values]))
-        chosen = np.array([value == constant for value in known] + [False], np.bool_)
+    if test.constant is not None:
+        known, wanted = key_values(pa.chunked_array([values]), real=test.is_real), constant_key(test)
+        chosen = np.array([value == wanted for value in known] + [False], np.bool_)
         return np.where(chosen[codes], 0, -1), 1
     return codes, max(len(values), 1)
 
 
 def _small_integers(column: pa.ChunkedArray) -> tuple[Integers, int] | None:
     """Integers of a small range are numbers already."""
-    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
+    whole = are_integers(column.type) and pa.types.is_integer(column.type)
+    if not whole or column.null_count or not len(column):
         return None
     values: Integers = column.to_numpy().astype(np.int64, copy=False)
     low, high = int(values.min()), int(values.max())

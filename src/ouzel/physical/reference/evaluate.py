@@ -27,6 +27,7 @@ from ouzel.logical.expressions import (
     Variable,
     references,
 )
+from ouzel.logical.values import Kind
 from ouzel.physical.reference.events import Event, Stream
 
 # What the variables are bound to: an event, the events of a closure, or None for a `T?` that took none.
@@ -177,6 +178,8 @@ def _aggregate(node: Aggregate, bindings: Bindings, stream: Stream, at: Mapping[
     if node.column is None:
         return len(elements)
     values = [stream.value(event, node.column) for event in elements]
+    if node.input_type is not None and node.input_type.kind is Kind.FLOAT:
+        values = [None if value is None else float(value) for value in values]
     if node.function in ("first", "last"):
         return None if not values else values[0] if node.function == "first" else values[-1]
     return aggregate(node.function, [value for value in values if value is not None])

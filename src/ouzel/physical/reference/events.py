@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ouzel.logical.values import Kind, from_arrow
+from ouzel.physical.meaning import key_values, python_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ class Values:
         """Keep the table."""
         self.table = table
         self._columns: dict[str, list[Any]] = {}
+        self._keys: dict[tuple[str, bool], list[Any]] = {}
 
     def column(self, name: str) -> list[Any]:
         """All values of a column, as expressions see them."""
@@ -48,22 +49,11 @@ class Values:
             self._columns[name] = python_values(self.table.column(name))
         return self._columns[name]
 
-
-def python_values(column: pa.ChunkedArray) -> list[Any]:
-    """A column's values as expressions see them: times as integers, decimals as floats."""
-    arrow = column.type
-    if pa.types.is_dictionary(arrow):
-        column = column.cast(arrow.value_type)
-        arrow = column.type
-    if pa.types.is_decimal(arrow):
-        column = column.cast(pa.float64())
-    elif pa.types.is_date64(arrow):
-        column = column.cast(pa.date32()).cast(pa.int32())
-    elif pa.types.is_date32(arrow):
-        column = column.cast(pa.int32())
-    elif from_arrow(arrow).kind in (Kind.TIMESTAMP, Kind.DURATION):
-        column = column.cast(pa.int64())
-    return column.to_pylist()  # type: ignore[no-any-return]
+    def keys(self, name: str, *, real: bool) -> list[Any]:
+        """All values of a column, as equivalence tests compare them; `real` if doubles are among those."""
+        if (name, real) not in self._keys:
+            self._keys[name, real] = key_values(self.table.column(name), real=real)
+        return self._keys[name, real]
 
 
 class Stream:
@@ -77,6 +67,10 @@ class Stream:
     def value(self, event: Event, column: str) -> Any:
         """One attribute of one event."""
         return self.values.column(column)[event.row]
+
+    def key(self, event: Event, column: str, *, real: bool) -> Any:
+        """One attribute of one event, as an equivalence test compares it."""
+        return self.values.keys(column, real=real)[event.row]
 
     def simultaneous(self) -> Iterator[list[Event]]:
         """The events in groups that end together, in order of time."""

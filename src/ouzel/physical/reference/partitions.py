@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 from ouzel.logical.equivalence import EquivalenceTest
+from ouzel.physical.meaning import constant_key
 from ouzel.physical.reference.events import Event, Stream
 
 # One value per test; ANY_VALUE where no event bound so far has the attribute.
@@ -16,7 +17,7 @@ ANY_VALUE = object()
 
 def first_key(tests: tuple[EquivalenceTest, ...]) -> Key:
     """The key of a run that has bound nothing."""
-    return tuple(ANY_VALUE if test.constant is None else test.constant.value for test in tests)
+    return tuple(ANY_VALUE if test.constant is None else constant_key(test) for test in tests)
 
 
 def join(key: Key, event: Event, tests: tuple[EquivalenceTest, ...], stream: Stream) -> Key | None:
@@ -30,7 +31,7 @@ def join(key: Key, event: Event, tests: tuple[EquivalenceTest, ...], stream: Str
         column = test.column(event.type)
         if column is None and event.type not in test.pattern_types:
             return None
-        value = held if column is None else stream.value(event, column)
+        value = held if column is None else stream.key(event, column, real=test.is_real)
         if value is None or (held is not ANY_VALUE and value != held):
             return None
         joined.append(value)

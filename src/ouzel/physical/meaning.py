@@ -1,0 +1,177 @@
+"""Columns by what their values mean: how they are stored (dictionaries, units, widths, views) changes nothing."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ouzel.language.durations import NANOSECONDS
+from ouzel.logical.equivalence import EquivalenceTest
+from ouzel.logical.values import Kind, from_arrow
+
+Array = np.ndarray[Any, Any]
+
+# Up to here doubles hold every integer and every power of ten: their quotient is rounded once, as Python does.
+_EXACT_INTEGER = 2**53
+_EXACT_POWER = 22
+
+
+# ---- one type for values that are stored in several ways -------------------------------------------------
+
+
+def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column that Arrow can encode, compare and sort, with the same values."""
+    arrow = column.type
+    if isinstance(arrow, pa.BaseExtensionType):
+        return plain(pa.chunked_array([one.storage for one in column.chunks], arrow.storage_type))
+    if pa.types.is_dictionary(arrow):
+        return plain(column.cast(arrow.value_type))
+    if pa.types.is_run_end_encoded(arrow):
+        return plain(pa.chunked_array([pc.run_end_decode(one) for one in column.chunks], arrow.value_type))
+    if pa.types.is_decimal32(arrow) or pa.types.is_decimal64(arrow):
+        return column.cast(pa.decimal128(arrow.precision, arrow.scale))
+    for is_stored, wanted in _STORED:
+        if is_stored(arrow):
+            return column.cast(wanted)
+    return column
+
+
+_STORED = (
+    (pa.types.is_string_view, pa.string()),
+    (pa.types.is_binary_view, pa.binary()),
+    (pa.types.is_float16, pa.float32()),
+    (pa.types.is_date64, pa.date32()),
+    # nulls of some type: there are no others
+    (pa.types.is_null, pa.int64()),
+)
+
+
+def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
+    """Codes of a column, -1 for null, and the values they stand for, each but once."""
+    if not pa.types.is_dictionary(column.type):
+        column = plain(column).dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        if not whole.num_chunks:
+            return np.zeros(0, np.int64), plain(pa.chunked_array([], column.type.value_type)).combine_chunks()
+        whole = whole.chunk(0)
+    # unsigned places are not to be filled with -1
+    places = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    values = plain(pa.chunked_array([whole.dictionary]))
+    # a dictionary that came in may hold null, and a value several times
+    once = values.dictionary_encode().combine_chunks()
+    once = once.chunk(0) if isinstance(once, pa.ChunkedArray) else once
+    if len(once.dictionary) == len(whole.dictionary):
+        return places, once.dictionary
+    numbers = once.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.append(numbers, -1)[places], once.dictionary
+
+
+# ---- numbers and times -----------------------------------------------------------------------------------
+
+
+def integers(column: pa.ChunkedArray) -> Array:
+    """Integers and times as integers of 64 bits; 0 for null.  Unsigned ones wrap around."""
+    column = plain(column)
+    if pa.types.is_date32(column.type) or pa.types.is_time32(column.type):
+        column = column.cast(pa.int32())
+    values = (column if pa.types.is_integer(column.type) else column.cast(pa.int64())).fill_null(0).to_numpy()
+    return values.astype(np.int64, copy=False)  # type: ignore[no-any-return]
+
+
+def floats(column: pa.ChunkedArray) -> Array:
+    """Numbers as doubles, the nearest ones; 0 for null."""
+    column = plain(column)
+    if not pa.types.is_decimal(column.type):
+        return column.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()  # type: ignore[no-any-return]
+    scale = column.type.scale
+    words = _words(column)
+    low = words[:, 0]
+    small = (words[:, 1:] == (low >> 63)[:, None]).all(axis=1) & (np.abs(low) <= _EXACT_INTEGER)
+    small &= 0 <= scale <= _EXACT_POWER
+    values: Array = low / 10.0 ** min(max(scale, 0), _EXACT_POWER)
+    if not small.all():
+        for place in np.flatnonzero(~small):
+            values[place] = float(column[place].as_py() or 0)
+    return values
+
+
+def unscaled(column: pa.ChunkedArray) -> Array:
+    """Decimals of at most 18 digits as integers: 7.10 is 710; 0 for null."""
+    return _words(plain(column))[:, 0].copy()
+
+
+def limbs(column: pa.ChunkedArray, factor: int) -> tuple[Array, Array]:
+    """Exact numbers times a factor as two integers each, which compare as pairs: 128 bits; 0 for null."""
+    column = plain(column)
+    if pa.types.is_decimal(column.type):
+        words = _words(column)
+        high, low = words[:, 1].copy(), words[:, 0].copy()
+    else:
+        low = integers(column)
+        high = np.zeros_like(low) if pa.types.is_uint64(column.type) else low >> 63
+    if factor != 1:
+        high, low = _multiplied(high, low, factor)
+    return high, low ^ np.int64(-(2**63))
+
+
+def _words(column: pa.ChunkedArray) -> Array:
+    """The integers of decimals, a row of words of 64 bits each, the lowest first."""
+    width = column.type.bit_width // 64
+    parts = [np.zeros((0, width), np.int64)]
+    for chunk in column.chunks:
+        valid, data = chunk.buffers()
+        words = np.frombuffer(data, np.int64, width * len(chunk), 8 * width * chunk.offset).reshape(-1, width)
+        if valid is not None and chunk.null_count:
+            words = np.where(chunk.is_valid().to_numpy(zero_copy_only=False)[:, None], words, 0)
+        parts.append(words)
+    return np.concatenate(parts)
+
+
+def _multiplied(high: Array, low: Array, factor: int) -> tuple[Array, Array]:
+    """Numbers of 128 bits times a factor, with Python's integers: columns of several scales are rare."""
+    word = 2**64 - 1
+    pairs = zip(high.tolist(), low.tolist(), strict=True)
+    products = [((above << 64) + (below & word)) * factor for above, below in pairs]
+    lows = np.array([product & word for product in products], np.uint64).view(np.int64)
+    return np.array([product >> 64 for product in products], np.int64), lows
+
+
+# ---- Python values ---------------------------------------------------------------------------------------
+
+
+def python_values(column: pa.ChunkedArray) -> list[Any]:
+    """A column's values as expressions see them: times as integers, everything else as Python has it."""
+    column = plain(column)
+    if pa.types.is_date32(column.type) or pa.types.is_time32(column.type):
+        column = column.cast(pa.int32())
+    elif from_arrow(column.type).unit is not None:
+        column = column.cast(pa.int64())
+    return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def key_values(column: pa.ChunkedArray, *, real: bool = False) -> list[Any]:
+    """A column's values as keys: equal if they mean the same, whatever their units and widths.
+
+    Where doubles are among the keys (`real`), decimals are doubles too.
+    """
+    values = python_values(column)
+    unit = from_arrow(column.type).unit
+    if unit is not None and NANOSECONDS[unit] != 1:
+        return [None if value is None else value * NANOSECONDS[unit] for value in values]
+    if real and from_arrow(column.type).kind is Kind.DECIMAL:
+        return [None if value is None else float(value) for value in values]
+    return values
+
+
+def constant_key(test: EquivalenceTest) -> Any:
+    """The constant that a test asks for, as a key."""
+    assert test.constant is not None
+    value, unit = test.constant.value, test.constant.type.unit
+    if unit is not None and value is not None:
+        return value * NANOSECONDS[unit]
+    return float(value) if test.is_real and isinstance(value, Decimal) else value
