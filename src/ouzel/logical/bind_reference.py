@@ -220,6 +220,9 @@ class ReferenceBinder:
         # decimals add up and compare with other aggregates as doubles
         held = FLOAT if column.type.kind is Kind.DECIMAL and not distinct else column.type
         result = self.aggregate_type(function, held, written.span)
+        if function == "count" and held.kind is Kind.UNSIGNED:
+            # whether they are there can be told of any values
+            held = ValueType(Kind.OTHER, arrow=column.arrow)
         name = argument.attribute.text
         return Aggregate(function, component.variable, extent, name, column.name, held, result, written.span)
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ouzel.language.durations import NANOSECONDS
 from ouzel.logical.equivalence import EquivalenceTest
-from ouzel.logical.values import Kind, from_arrow
+from ouzel.logical.values import Kind, decimal_of, from_arrow, to_arrow
 
 Array = np.ndarray[Any, Any]
 
@@ -34,6 +34,9 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return plain(pa.chunked_array([pc.run_end_decode(one) for one in column.chunks], arrow.value_type))
     if pa.types.is_decimal32(arrow) or pa.types.is_decimal64(arrow):
         return column.cast(pa.decimal128(arrow.precision, arrow.scale))
+    if pa.types.is_decimal(arrow) and arrow.scale < 0:
+        # Arrow computes nothing with digits left out before the point
+        return column.cast(to_arrow(decimal_of(arrow.precision - arrow.scale, 0)))
     for is_stored, wanted in _STORED:
         if is_stored(arrow):
             return column.cast(wanted)
@@ -52,23 +55,27 @@ _STORED = (
 
 def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     """Codes of a column, -1 for null, and the values they stand for, each but once."""
+    if not len(column):
+        # Arrow makes no empty dictionary of some types
+        value_type = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        return np.zeros(0, np.int64), _one_chunk(plain(pa.chunked_array([], value_type)))
     if not pa.types.is_dictionary(column.type):
         column = plain(column).dictionary_encode()
-    whole = column.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        if not whole.num_chunks:
-            return np.zeros(0, np.int64), plain(pa.chunked_array([], column.type.value_type)).combine_chunks()
-        whole = whole.chunk(0)
-    # unsigned places are not to be filled with -1
+    whole = _one_chunk(column.unify_dictionaries())
+    # places without a sign are not to be filled with -1
     places = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    values = plain(pa.chunked_array([whole.dictionary]))
     # a dictionary that came in may hold null, and a value several times
-    once = values.dictionary_encode().combine_chunks()
-    once = once.chunk(0) if isinstance(once, pa.ChunkedArray) else once
+    once = _one_chunk(plain(pa.chunked_array([whole.dictionary])).dictionary_encode())
     if len(once.dictionary) == len(whole.dictionary):
         return places, once.dictionary
     numbers = once.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     return np.append(numbers, -1)[places], once.dictionary
+
+
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 # ---- numbers and times -----------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
     source.table = _declared_values(source, schema, type_column, reading)
     time = schema.time
     _check_times(source, time, reading)
-    if type_column is not None:
+    if type_column is not None and source.table.num_rows:
         _check_types(source, schema, type_column)
     good = _set_aside([source], reading, report)[0]
     types = _types(good, type_column)
@@ -387,6 +387,8 @@ def _without(table: pa.Table, rows: set[int]) -> pa.Table:
 
 
 def _types(table: pa.Table, type_column: str | None) -> EventTypes:
+    if not table.num_rows:
+        return EventTypes(None, (), np.zeros(0, np.int32))
     if type_column is None:
         return EventTypes(None, (UNTYPED,), np.zeros(table.num_rows, np.int32))
     return EventTypes.of_column(table.column(type_column))

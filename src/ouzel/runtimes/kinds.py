@@ -72,7 +72,8 @@ def to_arrow(events: Any) -> Incoming:
     if isinstance(events, pa.RecordBatch):
         events = pa.Table.from_batches([events])
     if isinstance(events, pa.Table):
-        return Incoming(events, _without_views(events), Restore(_to_table))
+        plain = _without_views(events)
+        return Incoming(plain, plain, Restore(_to_table))
     if _is(events, "polars", "LazyFrame"):
         events = events.collect()
     if _is(events, "polars", "DataFrame"):
@@ -88,7 +89,8 @@ def to_arrow(events: Any) -> Incoming:
         return Incoming(events, table, _restore(frame), problems)
     events = _stream_to_arrow(events)
     if isinstance(events, pa.Table):
-        return Incoming(events, _without_views(events), Restore(_to_table))
+        plain = _without_views(events)
+        return Incoming(plain, plain, Restore(_to_table))
     raise SchemaError(
         f"events: required a pyarrow, pandas or Polars table, a list of dicts, the path of a file, "
         f"or a dict of them by event type; got {type(events).__name__}"
@@ -171,16 +173,34 @@ def _frame_to_arrow(frame: nw.DataFrame[Any]) -> tuple[pa.Table, list[Problem]]:
 
 def _without_views(table: pa.Table) -> pa.Table:
     """Views of strings as strings, and runs of values as values: Arrow computes little with either."""
-    views = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
     for number, held in enumerate(table.schema):
-        if pa.types.is_run_end_encoded(held.type):
-            chunks = [pc.run_end_decode(chunk) for chunk in table.column(number).chunks]
-            decoded = pa.chunked_array(chunks, held.type.value_type)
-            table = table.set_column(number, held.with_type(decoded.type), decoded)
-        if table.schema.field(number).type in views:
-            wanted = held.with_type(views[table.schema.field(number).type])
-            table = table.set_column(number, wanted, table.column(number).cast(wanted.type))
+        column = came = table.column(number)
+        if pa.types.is_run_end_encoded(column.type):
+            chunks = [pc.run_end_decode(chunk) for chunk in column.chunks]
+            column = pa.chunked_array(chunks, held.type.value_type)
+        value_type = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if value_type in _VIEWS:
+            column = (column.dictionary_decode() if column.type != value_type else column).cast(_VIEWS[value_type])
+        if pa.types.is_dictionary(column.type):
+            column = _with_nulls_outside(column)
+        if column is not came:
+            table = table.set_column(number, held.with_type(column.type), column)
     return table
+
+
+def _with_nulls_outside(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A dictionary that holds no null: Arrow joins no others."""
+    if not any(chunk.dictionary.null_count for chunk in column.chunks):
+        return column
+    encoded = column.cast(column.type.value_type).dictionary_encode().unify_dictionaries()
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices.cast(column.type.index_type), chunk.dictionary)
+        for chunk in encoded.chunks
+    ]
+    return pa.chunked_array(chunks, column.type)
+
+
+_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
 def _plain(table: pa.Table) -> pa.Table:

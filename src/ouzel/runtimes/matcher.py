@@ -54,6 +54,7 @@ class Matcher:
         reading = settled(reading, schema.names)
         self.text, self.schema, self.reading, self.params = text, schema, reading, dict(params or {})
         self.engine, self.limits, self.on_late = engine, limits or Limits(), on_late
+        _check_kept(schema, reading)
         none, _restore = ingest(schema.empty_table(), reading, Report())
         compiled = compile_query(text, none.schema, self.params, engine)
         self.names = tuple(plan.query.name for plan in compiled.plans)
@@ -228,6 +229,21 @@ def restored(data: bytes) -> Matcher:
     )
     matcher.restore(data)
     return matcher
+
+
+def _check_kept(schema: pa.Schema, reading: Reading) -> None:
+    """Refuse columns that no batch can bring, or that Arrow cannot keep from batch to batch."""
+    for field in schema:
+        if field.name == reading.time and pa.types.is_floating(field.type):
+            required = "integers, timestamps or dates"
+            raise SchemaError(f"time column '{field.name}': required {required}; got {field.type}")
+        try:
+            pa.schema([field]).empty_table()
+        except pa.ArrowNotImplementedError:
+            raise SchemaError(
+                f"column '{field.name}': required a type that Arrow can join; got {field.type}\n"
+                "  hint: leave the column out, or cast it"
+            ) from None
 
 
 def _columns(schema: pa.Schema) -> str:

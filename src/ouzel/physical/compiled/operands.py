@@ -145,6 +145,9 @@ def _column(column: pa.ChunkedArray, value_type: ValueType, texts: dict[str, int
             return [unscaled(column), nulls]
         case Kind.BOOLEAN:
             return [plain(column).fill_null(False).to_numpy().astype(np.bool_, copy=False), nulls]
+        case Kind.OTHER:
+            # it is only counted
+            return [np.zeros(len(nulls), np.int64), nulls]
     values = integers(column)
     if from_arrow(column.type).kind is Kind.UNSIGNED and np.any(values < 0):
         if value_type.kind is Kind.UNSIGNED:

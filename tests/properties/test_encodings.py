@@ -1,0 +1,58 @@
+"""How values are stored changes no result: on every engine, at once and in batches, with snapshots in between."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ouzel as oz
+from ouzel.physical.compiled import kernel
+from ouzel.testing.encodings import Rows, stored_streams
+from ouzel.testing.strategies import RandomQuery, queries
+
+TYPES = {name: ["eid", "k", "x", "y"] for name in "ABCD"}
+
+
+def agree(query: str, rows: Rows, table: pa.Table, engine: str) -> None:
+    expected = oz.match(rows, query, engine="reference", types=TYPES)
+    try:
+        found = oz.match(table, query, engine=engine, types=TYPES)
+    except oz.OuzelError as error:
+        assert str(error).startswith(f"the engine {engine} cannot run this query"), error
+        return
+    assert found.to_pylist() == expected
+
+
+@pytest.mark.parametrize("engine", ["reference", "scan", "automaton", "auto"])
+@settings(max_examples=150)
+@given(query=queries(non_overlap=True), events=stored_streams(max_events=10))
+def test_engines(engine: str, query: RandomQuery, events: tuple[Rows, pa.Table]) -> None:
+    agree(query.text, *events, engine)
+
+
+@settings(max_examples=5)
+@given(query=queries(), events=stored_streams(max_events=10))
+def test_compiled(query: RandomQuery, events: tuple[Rows, pa.Table]) -> None:
+    with patch.object(kernel, "COMPILE_FROM", 0):
+        agree(query.text, *events, "auto")
+
+
+@settings(max_examples=150)
+@given(queries(non_overlap=True), stored_streams(max_events=10), st.lists(st.integers(1, 3)), st.booleans())
+def test_batches(query: RandomQuery, events: tuple[Rows, pa.Table], cuts: list[int], restored: bool) -> None:
+    rows, table = events
+    expected = oz.match(rows, query.text, engine="reference", types=TYPES)
+    matcher = oz.matcher(query.text, table.schema, types=TYPES, watermark=100)
+    found: list[dict[str, Any]] = []
+    while table.num_rows:
+        count = cuts.pop() if cuts else table.num_rows
+        found += matcher.push(table[:count]).to_pylist()
+        matcher = oz.restore(matcher.snapshot()) if restored else matcher
+        table = table[count:]
+    found += matcher.finish().to_pylist()
+    assert sorted(map(str, found)) == sorted(map(str, expected))
