@@ -21,11 +21,10 @@ TYPES = {name: ["eid", "k", "x", "y"] for name in "ABCD"}
 def agree(query: str, rows: Rows, table: pa.Table, engine: str) -> None:
     expected = oz.match(rows, query, engine="reference", types=TYPES)
     try:
-        found = oz.match(table, query, engine=engine, types=TYPES)
-    except oz.OuzelError as error:
-        assert str(error).startswith(f"the engine {engine} cannot run this query"), error
-        return
-    assert found.to_pylist() == expected
+        oz.match(rows, query, engine=engine, types=TYPES)
+    except oz.OuzelError:
+        engine = "auto"  # that engine does not take the query, however its events are stored
+    assert oz.match(table, query, engine=engine, types=TYPES).to_pylist() == expected
 
 
 @pytest.mark.parametrize("engine", ["reference", "scan", "automaton", "auto"])
