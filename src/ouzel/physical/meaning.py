@@ -29,7 +29,8 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if isinstance(arrow, pa.BaseExtensionType):
         return plain(pa.chunked_array([one.storage for one in column.chunks], arrow.storage_type))
     if pa.types.is_dictionary(arrow):
-        return plain(column.cast(arrow.value_type))
+        chunks = [one.dictionary.take(one.indices) for one in column.chunks]
+        return plain(pa.chunked_array(chunks, arrow.value_type))
     if pa.types.is_run_end_encoded(arrow):
         return plain(pa.chunked_array([pc.run_end_decode(one) for one in column.chunks], arrow.value_type))
     if pa.types.is_decimal32(arrow) or pa.types.is_decimal64(arrow):
@@ -64,6 +65,8 @@ def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     whole = _one_chunk(column.unify_dictionaries())
     # places without a sign are not to be filled with -1
     places = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    if not len(whole.dictionary):
+        return places, _one_chunk(plain(pa.chunked_array([whole.dictionary])))
     # a dictionary that came in may hold null, and a value several times
     once = _one_chunk(plain(pa.chunked_array([whole.dictionary])).dictionary_encode())
     if len(once.dictionary) == len(whole.dictionary):

@@ -350,9 +350,6 @@ def _check_types(source: _Source, schema: Schema, type_column: str) -> None:
 
 
 def _null_rows(column: pa.ChunkedArray) -> list[int]:
-    if pa.types.is_dictionary(column.type):
-        # a dictionary may hold null
-        column = column.cast(column.type.value_type)
     return _rows_where(pc.is_null(column)) if column.null_count else []
 
 

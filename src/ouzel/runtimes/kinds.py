@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -180,7 +181,7 @@ def _without_views(table: pa.Table) -> pa.Table:
             column = pa.chunked_array(chunks, held.type.value_type)
         value_type = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if value_type in _VIEWS:
-            column = (column.dictionary_decode() if column.type != value_type else column).cast(_VIEWS[value_type])
+            column = _with_values(column, _VIEWS[value_type])
         if pa.types.is_dictionary(column.type):
             column = _with_nulls_outside(column)
         if column is not came:
@@ -188,15 +189,25 @@ def _without_views(table: pa.Table) -> pa.Table:
     return table
 
 
+def _with_values(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
+    """A column, or the dictionary of one, with values of another type."""
+    if not pa.types.is_dictionary(column.type):
+        return column.cast(wanted)
+    chunks = [pa.DictionaryArray.from_arrays(one.indices, one.dictionary.cast(wanted)) for one in column.chunks]
+    return pa.chunked_array(chunks, pa.dictionary(column.type.index_type, wanted))
+
+
 def _with_nulls_outside(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A dictionary that holds no null: Arrow joins no others."""
     if not any(chunk.dictionary.null_count for chunk in column.chunks):
         return column
-    encoded = column.cast(column.type.value_type).dictionary_encode().unify_dictionaries()
-    chunks = [
-        pa.DictionaryArray.from_arrays(chunk.indices.cast(column.type.index_type), chunk.dictionary)
-        for chunk in encoded.chunks
-    ]
+    chunks = []
+    for chunk in column.chunks:
+        held = chunk.dictionary.is_valid().to_numpy(zero_copy_only=False)
+        places = np.append(np.where(held, np.cumsum(held) - 1, -1), -1)
+        indices = places[chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)]
+        numbers = pa.array(indices, pa.int64(), mask=indices < 0).cast(column.type.index_type)
+        chunks.append(pa.DictionaryArray.from_arrays(numbers, chunk.dictionary.drop_null()))
     return pa.chunked_array(chunks, column.type)
 
 
