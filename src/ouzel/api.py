@@ -17,7 +17,7 @@ from ouzel.language import parse
 from ouzel.logical.parameters import check_used
 from ouzel.logical.schema import INFERRED, open_schema
 from ouzel.physical.event_table import EventTable
-from ouzel.physical.limits import Limits
+from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.compressed import compress
 from ouzel.runtimes.embedded import Progress, run_program
@@ -91,6 +91,7 @@ def query(text: str, params: Mapping[str, Any] | None = None) -> Query:
     return Query(text, params)
 
 
+@memory_errors()
 def match(
     events: Any,
     query: Query | str,
@@ -131,8 +132,9 @@ def match(
       comparison: `{"evaluation": "merging" | "basic" | "backtracking"}` of the automaton,
       `{"equivalence": "combined" | "dynamic" | "multi" | "selection"}` of the scan.
     - `mode="compressed"` returns a `MatchGraph` in place of a table: what all matches share, with `expand()`.
-    - `limits=oz.Limits(max_runs=…, max_match_size=…, max_matches=…)` bounds what a run may cost; what goes beyond
-      is an error, or with `on_limit="shed"` dropped and counted in `report.counters`.
+    - `limits=oz.Limits(max_runs=…, max_match_size=…, max_matches=…, max_memory="4GB")` bounds what a run may cost;
+      what goes beyond is an error, or with `on_limit="shed"` dropped and counted in `report.counters`.  By default
+      `max_memory` is half of the memory that is available.
     - `threads` share the partitions of a large table; by default as many as there are processors for us.
     - `on_bad="quarantine"` sets malformed events aside, to be found in `report`, an `oz.Report`.
     - `progress` is called with the number of events done and the number there are.

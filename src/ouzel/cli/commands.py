@@ -21,6 +21,7 @@ from ouzel.cli.explain import explain
 from ouzel.cli.progress import STDERR
 from ouzel.cli.run import RUN_EXAMPLES, run
 from ouzel.cli.state import state
+from ouzel.physical.limits import out_of_memory
 
 EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
     (oz.QueryError, 3),
@@ -126,6 +127,8 @@ def _report(error: Exception) -> int:
         if isinstance(error, kind):
             _print("error", "bold red", _describe(error))
             return code
+    if isinstance(error, MemoryError):
+        return _report(out_of_memory())
     if os.environ.get("OUZEL_TRACEBACK"):
         traceback.print_exception(error)
     hint = "this is a bug in Ouzel; please report it, with the command and what OUZEL_TRACEBACK=1 adds to this"
@@ -152,6 +155,9 @@ OPTIONS = (
     (r"\bon_bad='quarantine'", "--on-bad quarantine"),
     (r"\btime_unit '", "--time-unit '"),
     (r"\btime_unit='(\w+)'", r"--time-unit \1"),
+    (r"\bmax_(runs|matches|memory)\b", r"--max-\1"),
+    (r"\bon_limit='(\w+)'", r"--on-limit \1"),
+    (r" or mode='compressed'", ""),
     (r"\bencoding='([\w-]+)'", r"--encoding \1"),
     (r"\bdelimiter='\\t'", "--delimiter tab"),
     (r"\bdelimiter='(.)'", r"--delimiter '\1'"),

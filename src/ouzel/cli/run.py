@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 import ouzel as oz
+from ouzel.cli.limit_options import MaxMatchesOption, MaxMemoryOption, MaxRunsOption, OnLimitOption, limits_of
 from ouzel.cli.options import (
     EVENTS,
     EVENTS_HELP,
@@ -46,6 +47,7 @@ from ouzel.cli.stream_options import (
     WatermarkOption,
 )
 from ouzel.cli.write import SHOWN_ROWS, Format, check_flat, file_paths, show, stdout_format, write_files
+from ouzel.physical.matching import Counters
 from ouzel.runtimes.files import Writing
 from ouzel.runtimes.spark.watching import own_errors, watched_tasks
 
@@ -171,6 +173,10 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     checkpoint: CheckpointOption = None,
     buckets: BucketsOption = 8,
     available_now: NowOption = False,
+    max_matches: MaxMatchesOption = None,
+    max_runs: MaxRunsOption = None,
+    max_memory: MaxMemoryOption = None,
+    on_limit: OnLimitOption = "error",
 ) -> None:
     """Find all matches of a query in files of events, or in a stream of them.
 
@@ -178,6 +184,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     """
     options = reading(time, type, no_type, order, time_unit)
     options["on_bad"] = _on_bad(on_bad, quarantine)
+    options["limits"] = limits_of(max_matches, max_runs, max_memory, on_limit)
     how = writing(events_format, encoding, delimiter)
     parsed = oz.query(query_text(query), parameters(param))
     if stream is not None:
@@ -272,8 +279,16 @@ def _find(query: oz.Query, events: Any, **options: Any) -> dict[str, pa.Table]:
 
 def _summarise(report: oz.Report, seconds: float, quarantine: Path | None) -> None:
     done = (counted(report.events, "event", "events"), counted(report.matches, "match", "matches"))
-    text = f"{', '.join(done)}, {seconds:.1f} s{_set_aside(report.quarantined_count, quarantine)}"
+    shed = _shed(report.counters)
+    text = f"{', '.join(done)}, {seconds:.1f} s{shed}{_set_aside(report.quarantined_count, quarantine)}"
     STDERR.print(Text(text, "dim"), soft_wrap=True)
+
+
+def _shed(counters: Counters) -> str:
+    """What was left out as it went beyond a limit."""
+    found = (counters.shed_matches, "match", "matches"), (counters.shed_runs, "run", "runs")
+    shed = [counted(*one) for one in found if one[0]]
+    return f"; shed: {', '.join(shed)}" if shed else ""
 
 
 def _set_aside(malformed: int, quarantine: Path | None) -> str:

@@ -29,6 +29,8 @@ Engines = Mapping[str, Engine]
 """Engines by name, the preferred ones first."""
 
 REFERENCE = "reference"
+ASKED = "it was asked for; "
+"""How the reason of an engine begins that was not chosen here."""
 
 
 def choose_engine(
@@ -38,7 +40,7 @@ def choose_engine(
     tuning = tuning or {}
     _check(engines, requested, tuning)
     attributes, partition_reason = partition_stream(query)
-    asked = "" if requested == "auto" else "it was asked for; "
+    asked = "" if requested == "auto" else ASKED
     passed_over: list[tuple[str, str]] = []
     for name, engine in engines.items():
         if requested in ("auto", name):

@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ouzel.errors import OuzelError
+from ouzel.physical.available import available_memory, bytes_of, size_text
 
 POLICIES = ("error", "shed")
+# Where the memory of a run is not bounded by the caller, it is by this part of what is available when it begins.
+SHARE = 2
+
+HINT = "a narrower window, more conditions, or skip_till_next_match"
+COUNTING = "OUTPUT AGGREGATE or mode='compressed' where the number of matches is enough"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on open runs, on the events of a match, and on the matches of one answer."""
+    """Bounds on open runs, on the events of a match, on the matches of one answer, and on the memory for all that.
+
+    `max_memory` is in bytes, or a text such as "4GB"; by default it is half of what is available when a run
+    begins: of the machine's memory, a container's, or an address space that is limited.
+    """
 
     max_runs: int = 50_000_000
     max_match_size: int = 1_000_000
     max_matches: int = 2**30
     max_nodes: int = 1_000_000_000
     on_limit: str = "error"
+    max_memory: int | str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        for name in ("max_runs", "max_match_size", "max_matches"):
+        if isinstance(self.max_memory, str):
+            size = bytes_of(self.max_memory)
+            if size is None:
+                raise OuzelError(f"max_memory: required bytes or a text such as '4GB'; got {self.max_memory!r}")
+            object.__setattr__(self, "max_memory", size)
+        for name in ("max_runs", "max_match_size", "max_matches", "max_nodes", "max_memory"):
             value = getattr(self, name)
+            if name == "max_memory" and value is None:
+                continue
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise OuzelError(f"{name}: required a whole number of at least 1; got {value!r}")
         if self.on_limit not in POLICIES:
@@ -32,6 +52,13 @@ class Limits:
     def sheds(self) -> bool:
         """Whether what goes beyond is dropped and counted, instead of ending the run."""
         return self.on_limit == "shed"
+
+    def memory(self) -> Room:
+        """The memory for a run that begins now."""
+        if isinstance(self.max_memory, int):
+            return Room(self.max_memory, "as max_memory says")
+        there = available_memory()
+        return Room(there // SHARE, f"half of the {size_text(there)} that were available")
 
     def exceeded(self, name: str) -> OuzelError:
         """The error for a bound that was reached."""
@@ -43,6 +70,46 @@ class Limits:
         }[name]
         return OuzelError(
             f"more than {getattr(self, name):,} {what}\n"
-            "  hint: a narrower window, more conditions, or skip_till_next_match"
-            + ("" if name == "max_nodes" else f"; or a larger {name}, or on_limit='shed'")
+            f"  hint: {HINT}; a larger {name}, or on_limit='shed'"
+            + (f"; {COUNTING}" if name == "max_matches" else "")
         )
+
+
+@dataclass(frozen=True)
+class Room:
+    """The memory that a run may take for what grows, in bytes, and where that number comes from."""
+
+    size: int
+    origin: str
+
+    def part(self, count: int) -> Room:
+        """An equal part for each of some threads."""
+        return Room(self.size // count, self.origin)
+
+    def most(self, each: float, share: float = 1.0) -> int:
+        """How many of something there may be, of so many bytes each, that may take a share of the memory."""
+        return max(1, int(self.size * share / max(each, 1)))
+
+    def exceeded(self, count: int, what: str) -> OuzelError:
+        """The error for so many of something that would take more."""
+        return OuzelError(
+            f"{count:,} {what} and more would not fit into the memory for this run: {size_text(self.size)}, "
+            f"{self.origin}\n  hint: {HINT}; {COUNTING}; a larger max_memory, or on_limit='shed'"
+        )
+
+
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Raise what Python, NumPy or Arrow say of memory as our error, without the frames that hold it."""
+    try:
+        yield
+    except MemoryError:
+        raise out_of_memory() from None
+
+
+def out_of_memory() -> OuzelError:
+    """The error where memory came to an end before a bound did."""
+    return OuzelError(
+        f"out of memory: {size_text(available_memory())} are left of what this process may take\n"
+        f"  hint: {HINT}; {COUNTING}; a smaller max_memory, to be told before; or fewer events at once"
+    )

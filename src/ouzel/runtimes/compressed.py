@@ -52,7 +52,8 @@ class MatchGraph:
     @cached_property
     def count(self) -> float:
         """The number of matches."""
-        graph = self._plan.physical, self._matching.memory, self._found, self._last
+        matching = self._matching
+        graph = self._plan.physical, matching.memory, self._found, self._last, matching.room
         matches, _totals = stoppable(lambda: totals_of_paths(*graph))
         return float(matches.sum())
 

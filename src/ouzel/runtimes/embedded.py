@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from ouzel.errors import OuzelWarning
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.expressions import Expression, MatchNumber
 from ouzel.logical.query import BoundQuery
+from ouzel.optimizer.choose_engine import ASKED
 from ouzel.optimizer.plan import Plan, UnsuitableError
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.event_table import EventTable
@@ -18,6 +21,7 @@ from ouzel.physical.match_table import MatchTable
 from ouzel.physical.match_totals import MatchTotals
 from ouzel.physical.matching import Counters, Found
 from ouzel.physical.reference import Event, Match, Stream, Values, find_matches
+from ouzel.physical.reference.bounds import Bounds
 from ouzel.physical.reference.evaluate import evaluate
 from ouzel.physical.reference.partitions import first_key, join
 from ouzel.physical.reference.table import match_table
@@ -25,6 +29,9 @@ from ouzel.physical.stoppable import stoppable
 from ouzel.runtimes.aggregates import aggregate_table, totals_table
 from ouzel.runtimes.partition_keys import match_numbers
 from ouzel.runtimes.results import Compute, result_table
+
+# From so many events on, one should know that no compiled engine runs.
+SLOW_FROM = 100_000
 
 Progress = Callable[[int, int], None]
 """Called with the number of events done and the number there are."""
@@ -86,9 +93,9 @@ def find_query(
     threads: int = 1,
 ) -> tuple[Found, Compute]:
     """The matches of one query among events; composite ones among them are only for the reference matcher."""
-    steps = steps or _Steps(None, 1)
-    compiled = _run_compiled(plan, primitive, limits, steps, counters or Counters(), threads)
-    return compiled or _run_reference(plan, events, steps)
+    steps, counters = steps or _Steps(None, 1), counters or Counters()
+    compiled = _run_compiled(plan, primitive, limits, steps, counters, threads)
+    return compiled or _run_reference(plan, events, steps, Bounds(limits, counters))
 
 
 def _numbering(query: BoundQuery, found: Found, compute: Compute) -> Compute:
@@ -119,11 +126,14 @@ def _run_compiled(
 ) -> tuple[Found, Compute] | None:
     """Run a compiled engine; None if the plan has none, or if it cannot run over these events."""
     if plan.physical is None:
+        if not plan.engine_reason.startswith(ASKED):
+            _warn_of_reference(len(events), "; ".join(f"not {name}: {why}" for name, why in plan.passed_over))
         return None
     matching = plan.physical.begin(limits, once=True, threads=threads)
     try:
         found = stoppable(lambda: matching.push(events, None), steps.tell(len(events)))
-    except UnsuitableError:
+    except UnsuitableError as why:
+        _warn_of_reference(len(events), f"not {plan.engine}: {why}")
         return None
     counters.add(matching.counters)
     steps.add(len(events), len(events))
@@ -131,10 +141,18 @@ def _run_compiled(
     return found, compute_by_row(found.matches, found.events)
 
 
-def _run_reference(plan: Plan, events: EventTable, steps: _Steps) -> tuple[Found, Compute]:
+def _warn_of_reference(events: int, why: str) -> None:
+    """Warn of a slow engine where there are many events."""
+    if events >= SLOW_FROM:
+        text = f"the reference matcher goes through {events:,} events one by one, which may take long ({why})"
+        hint = "match fewer events at once, or say it with what is compiled; explain shows what runs where"
+        warnings.warn(f"{text}\n  hint: {hint}", OuzelWarning, stacklevel=2)
+
+
+def _run_reference(plan: Plan, events: EventTable, steps: _Steps, bounds: Bounds) -> tuple[Found, Compute]:
     """Run the reference matcher, which computes RETURN match by match."""
     stream = _stream(plan.query, events)
-    matches = _run(plan, stream, steps)
+    matches = _run(plan, stream, steps, bounds)
 
     def compute(expression: Expression) -> list[Any]:
         return [evaluate(expression, match.bindings, stream) for match in matches]
@@ -160,11 +178,15 @@ def _stream(query: BoundQuery, events: EventTable) -> Stream:
     return Stream(found, Values(events.table))
 
 
-def _run(plan: Plan, stream: Stream, steps: _Steps) -> list[Match]:
+def _run(plan: Plan, stream: Stream, steps: _Steps, bounds: Bounds) -> list[Match]:
     """Find the matches, partition by partition where the plan says so."""
     total = len(stream.events)
+
+    def told(events: int) -> None:
+        steps.add(events, total)
+
     if not plan.partition_by:
-        matches = find_matches(plan.query, stream, lambda events: steps.add(events, total))
+        matches = find_matches(plan.query, stream, told, bounds)
         steps.next_query()
         return matches
     tests, start = plan.query.equivalences, first_key(plan.query.equivalences)
@@ -175,8 +197,7 @@ def _run(plan: Plan, stream: Stream, steps: _Steps) -> list[Match]:
             parts.setdefault(key, []).append(event)
     matches = []
     for events in parts.values():
-        matches += find_matches(plan.query, Stream(events, stream.values))
-        steps.add(len(events), total)
+        matches += find_matches(plan.query, Stream(events, stream.values), told, bounds)
     steps.next_query()
     return sorted(matches, key=lambda match: match.order(stream, plan.query.components))
 

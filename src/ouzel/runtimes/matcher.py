@@ -14,7 +14,7 @@ from ouzel.errors import DataError, OuzelError, SchemaError, StateError, listed
 from ouzel.language.durations import length_in_ticks
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.event_types import EventTypes
-from ouzel.physical.limits import Limits
+from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.fingerprint import differences, fingerprint
 from ouzel.runtimes.ingest import Reading, ingest, settled
 from ouzel.runtimes.ordering import BEGINNING, Ordering
@@ -125,7 +125,8 @@ class Matcher:
 
     def _step(self, events: EventTable, now: int | None) -> Result:
         try:
-            results = self._stage.step(events, now)
+            with memory_errors():
+                results = self._stage.step(events, now)
         except KeyboardInterrupt:
             self._is_broken = True
             raise

@@ -29,6 +29,7 @@ class Status(IntEnum):
     TOO_MANY_RUNS = 5
     TOO_MANY_NODES = 6
     STOPPED = 7
+    TOO_MANY_MATCHES = 8
 
 
 _SHORT = (
@@ -36,11 +37,25 @@ _SHORT = (
     f"else {Status.RUNS:d} if runs + room > len(ri) else {Status.DONE:d}"
 )
 
-CURSOR = ("p", "i", "loaded", "runs", "nodes", "matches", "live", "stamp", "made", "merged", "shed", "peak")
+CURSOR = (
+    "p",
+    "i",
+    "loaded",
+    "runs",
+    "nodes",
+    "matches",
+    "live",
+    "stamp",
+    "made",
+    "merged",
+    "shed",
+    "peak",
+    "lost",
+)
 """What a kernel must know to go on, in the order of the array `cursor`."""
 
 _ARGUMENTS = """board, cursor, base, masks, keys, begins, moments, clocks, limit, merge,
-    most_runs, shed_runs, most_nodes, from_runs, old_ri, old_rf, ri, rf, keep, slots, stamps,
+    most_runs, sheds, most_nodes, most_found, from_runs, old_ri, old_rf, ri, rf, keep, slots, stamps,
     to_runs, new_ri, new_rf, found, event, component, before, lesser, stretch"""
 
 
@@ -130,13 +145,22 @@ def kernel(
             peak = max(peak, live + runs)
             i = g
             if live + runs > most_runs:
-                if not shed_runs:
+                if not sheds:
                     {_return(Status.TOO_MANY_RUNS, 5)}
                 # the runs that began first stay
                 shed += min(live + runs - most_runs, runs)
                 runs = max(most_runs - live, 0)
             if nodes > most_nodes:
-                {_return(Status.TOO_MANY_NODES, 4)}
+                if not sheds:
+                    {_return(Status.TOO_MANY_NODES, 5)}
+                # nodes are for good: without runs there will be no more of them than of events
+                shed += runs
+                runs = 0
+            if matches > most_found:
+                if not sheds:
+                    {_return(Status.TOO_MANY_MATCHES, 5)}
+                lost += matches - most_found
+                matches = most_found
         if live + runs > len(new_ri):
             {_return(Status.NEW_RUNS, 3)}
         copy_rows(ri, 0, new_ri, live, runs)
@@ -212,6 +236,14 @@ def kernel(
                 g = i
             if status == {int(Status.DONE)} and peak > most_runs:
                 status = {int(Status.TOO_MANY_RUNS)}
+            if status == {int(Status.DONE)} and nodes > most_nodes:
+                status = {int(Status.TOO_MANY_NODES)}
+            if status == {int(Status.DONE)} and matches > most_found:
+                if sheds:
+                    lost += matches - most_found
+                    matches = most_found
+                else:
+                    status = {int(Status.TOO_MANY_MATCHES)}
             if status != {int(Status.DONE)}:
                 i = start
                 nodes = nodes_before

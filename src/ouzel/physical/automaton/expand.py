@@ -16,9 +16,10 @@ from ouzel.kernels.arrays import longer, taller
 from ouzel.kernels.jit import Kernel
 from ouzel.physical.automaton.shape import Shape
 from ouzel.physical.automaton.store import UNION, Store
+from ouzel.physical.compiled.cost import Cost
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.event_table import Integers
-from ouzel.physical.limits import Limits
+from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, One
 from ouzel.physical.stoppable import SEEN
 
@@ -46,15 +47,18 @@ def expand_source(shape: Shape) -> str:
     return f"""
 @jit
 def kernel(
-    board, fill, f, totals, begins, lengths, branches, most_matches, most_size, shed_matches,
+    board, fill, f, totals, begins, lengths, branches, most_matches, most_size, most_bytes, match_bytes,
+    event_bytes, shed_matches,
     found, event, component, before, lesser, stretch, clocks, limit, of, {", ".join(outputs)}
 ):
     matches = totals[0]
     shed = totals[-1]
+    used = totals[-2]
 {counts}
     while f < len(found):
         totals[0] = matches
         totals[-1] = shed
+        totals[-2] = used
 {saved}
         last = found[f, 1]
         kind = found[f, 2]
@@ -91,13 +95,18 @@ def kernel(
                 size += lengths[k]
                 q = before[begins[k]]
                 k += 1
-            if size > most_size or matches >= most_matches:
+            more = match_bytes + event_bytes * size
+            if size > most_size or matches >= most_matches or used + more > most_bytes:
                 if not shed_matches:
-                    return f, {int(Needs.SIZE)} if size > most_size else {int(Needs.MATCHES)}
+                    totals[0] = matches
+                    if size > most_size:
+                        return f, {int(Needs.SIZE)}
+                    return f, {int(Needs.MATCHES)} if matches >= most_matches else {int(Needs.MEMORY)}
                 shed += 1
-                if matches >= most_matches:
+                if size <= most_size:
                     waiting = 0
                 continue
+            used += more
             k -= 1
 {chr(10).join(written)}
             if fill:
@@ -106,6 +115,7 @@ def kernel(
         f += 1
     totals[0] = matches
     totals[-1] = shed
+    totals[-2] = used
 {saved.replace("        totals", "    totals")}
     return f, {int(Needs.NOTHING)}
 """
@@ -118,6 +128,7 @@ class Needs(IntEnum):
     ROOM = 1
     SIZE = 2
     MATCHES = 3
+    MEMORY = 4
 
 
 def _split(shape: Shape) -> tuple[list[int], list[int]]:
@@ -153,19 +164,33 @@ def _single_source(state: int) -> str:
 
 
 def expand(
-    shape: Shape, source: str, found: Any, store: Store, clocks: Integers, limit: int, limits: Limits
+    shape: Shape,
+    source: str,
+    found: Any,
+    store: Store,
+    clocks: Integers,
+    limit: int,
+    limits: Limits,
+    room: Room,
+    result: Cost,
 ) -> Expanded:
-    """What each variable is bound to in each match, as numbers of prepared events (-1: none)."""
+    """What each variable is bound to in each match, as numbers of prepared events (-1: none).
+
+    `result` is what a match takes in the result; all of it has to fit into the room beside the match store.
+    """
     arrays, singles = _split(shape)
     kernel = long_kernel_of(source, store.nodes)
     nodes = (found, *store.arrays, clocks, limit)
-    work = _Work()
-    totals = np.zeros(len(shape.states) + 2, np.int64)
+    held = found.nbytes + sum(one.nbytes for one in store.arrays)
+    # numbers of events, twice while they are put in order, and what they are put in order by
+    cost = int(64 + 16 * len(shape.states) + result.match), int(24 + result.element)
+    work = _Work(limits, room, (limits.max_matches, limits.max_match_size, room.size - held, *cost, limits.sheds))
+    totals = np.zeros(len(shape.states) + 3, np.int64)
     outputs = _outputs(totals, arrays, singles)
-    work.walk(kernel, totals, limits, nodes, outputs, fill=False)
+    work.walk(kernel, totals, nodes, outputs, fill=False)
     outputs = _outputs(totals, arrays, singles)
     shed = int(totals[-1])
-    work.walk(kernel, np.zeros_like(totals), limits, nodes, outputs, fill=True)
+    work.walk(kernel, np.zeros_like(totals), nodes, outputs, fill=True)
     of, *columns = outputs
     bound: dict[int, One | Many] = {}
     for place, state in enumerate(arrays):
@@ -186,9 +211,10 @@ def _outputs(totals: Any, arrays: list[int], singles: list[int]) -> list[Any]:
 
 
 class _Work:
-    """The stack of a walk, made longer when it asks for room."""
+    """The stack of a walk, made longer when it asks for room; `most` is what the kernel takes of limits."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits, room: Room, most: tuple[int, ...]) -> None:
+        self.limits, self.room, self.most = limits, room, most
         self.begins, self.lengths = np.empty(256, np.int64), np.empty(256, np.int64)
         self.branches: Any = np.empty((64, 3), np.int64)
 
@@ -196,22 +222,23 @@ class _Work:
         self,
         kernel: Kernel,
         totals: Any,
-        limits: Limits,
         nodes: tuple[Any, ...],
         outputs: list[Any],
         *,
         fill: bool,
     ) -> None:
         at, needs = 0, Needs.ROOM
-        most = limits.max_matches, limits.max_match_size, limits.sheds
         while True:
-            at, needs = kernel(fill, at, totals, self.begins, self.lengths, self.branches, *most, *nodes, *outputs)
+            stack = self.begins, self.lengths, self.branches
+            at, needs = kernel(fill, at, totals, *stack, *self.most, *nodes, *outputs)
             match needs:
                 case Needs.NOTHING:
                     return
                 case Needs.SIZE:
-                    raise limits.exceeded("max_match_size")
+                    raise self.limits.exceeded("max_match_size")
                 case Needs.MATCHES:
-                    raise limits.exceeded("max_matches")
+                    raise self.limits.exceeded("max_matches")
+                case Needs.MEMORY:
+                    raise self.room.exceeded(int(totals[0]), "matches")
             self.begins, self.lengths = longer(self.begins), longer(self.lengths)
             self.branches = taller(self.branches)

@@ -11,17 +11,18 @@ from ouzel.logical.conjuncts import Place
 from ouzel.physical.automaton.expand import expand
 from ouzel.physical.automaton.memory import Memory
 from ouzel.physical.automaton.order import in_order
-from ouzel.physical.automaton.runs import Runs, drive
+from ouzel.physical.automaton.runs import Bounds, Runs, drive
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.automaton.totals import totals_of_paths
 from ouzel.physical.compiled import share
+from ouzel.physical.compiled.cost import result_cost
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.pending import released
 from ouzel.physical.compiled.prepare import Prepared, prepare
 from ouzel.physical.compiled.share import split_evenly
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.limits import Limits
+from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, MatchTable, One, chosen, counts_of, ends_of, joined
 from ouzel.physical.match_totals import MatchTotals
 from ouzel.physical.matching import Counters, Found
@@ -43,6 +44,7 @@ class AutomatonMatching:
         self.once = once
         self.threads = threads
         self.counters = Counters()
+        self.room = limits.memory()
         self._counting = Lock()
         self.memory = Memory(plan, once=once)
 
@@ -85,46 +87,49 @@ class AutomatonMatching:
         assert self.once
         base = self.memory.add(events, self._prepare(events))
         new = self.memory.buffer
-        return self._drive(new, base, self._begins(new), self._arguments(new))
+        return self._drive(new, base, self._begins(new), self._arguments(new), self.room, written=False)
 
     def totals(self, events: EventTable) -> MatchTotals | None:
         """Totals over all matches in events that come at once, where none need be written out; else None."""
         plan, memory = self.plan, self.memory
         if plan.refutations or plan.shape.keyed:
             return None
-        matches, totals = totals_of_paths(plan, memory, *self.graph(events), plan.query.aggregates)
+        graph = self.graph(events)
+        matches, totals = totals_of_paths(plan, memory, *graph, self.room, plan.query.aggregates)
         some = np.full(len(matches), -1, np.int64)
         some[memory.buffer.parts] = memory.buffer.rows
         return MatchTotals(tuple(some for _test in plan.query.equivalences), matches, tuple(totals))
 
     def expanded(self, found: Any, last: Integers) -> Found:
         """The matches at the ends of paths, written out."""
-        return self._found(self._expand(self.memory.store, found, last))
+        return self._found(self._expand(self.memory.store, found, last, self.room))
 
     def _match(self, new: Prepared, base: int) -> Bound:
         begins, arguments = self._begins(new), self._arguments(new)
         # what is shed must not depend on the number of threads
         is_shared = self.once and len(new) >= share.PARALLEL_FROM and not self.limits.sheds
         ranges = split_evenly(begins, self.threads if is_shared else 1)
+        room = self.room.part(len(ranges))
         if len(ranges) == 1:
-            return self._expand(self.memory.store, *self._drive(new, base, begins, arguments))
+            return self._expand(self.memory.store, *self._drive(new, base, begins, arguments, room), room)
 
         def part(ends: tuple[int, int]) -> Bound:
             """The matches of some partitions, with runs and nodes of their own."""
             store = Store()
             own = begins[ends[0] : ends[1] + 1]
-            return self._expand(store, *self._drive(new, base, own, arguments, store))
+            return self._expand(store, *self._drive(new, base, own, arguments, room, store), room)
 
         bound = joined(share.each_in_a_thread(part, ranges))
         if len(self._ends(bound)[0]) > self.limits.max_matches:
             raise self.limits.exceeded("max_matches")
         return bound
 
-    def _expand(self, store: Store, found: Any, last: Integers) -> Bound:
+    def _expand(self, store: Store, found: Any, last: Integers, room: Room) -> Bound:
         # in the order of ends already: matches that are in order need not be moved once they are written out
         plan, buffer = self.plan, self.memory.buffer
         found = found[np.argsort(buffer.moments[last], kind="stable")]
-        expanded = expand(plan.shape, plan.expand_source, found, store, buffer.clocks, plan.limit, self.limits)
+        limits = self.limits, room, result_cost(plan.query, self.memory.events.table)
+        expanded = expand(plan.shape, plan.expand_source, found, store, buffer.clocks, plan.limit, *limits)
         with self._counting:
             self.counters.shed_matches += expanded.shed
         return expanded.bound
@@ -142,7 +147,15 @@ class AutomatonMatching:
         return self.plan.operands.arguments(events.table, new.rows, times, self.memory.texts)
 
     def _drive(
-        self, new: Prepared, base: int, begins: Integers, arguments: list[Any], store: Store | None = None
+        self,
+        new: Prepared,
+        base: int,
+        begins: Integers,
+        arguments: list[Any],
+        room: Room,
+        store: Store | None = None,
+        *,
+        written: bool = True,
     ) -> tuple[Any, Integers]:
         """Let runs go through new events; the matches found, and the last event of each."""
         plan, memory = self.plan, self.memory
@@ -153,7 +166,7 @@ class AutomatonMatching:
             runs,
             store,
             begins,
-            self.limits,
+            Bounds.of(self.limits, room, plan.widths, written=written),
             (
                 base,
                 new.masks,
@@ -163,9 +176,6 @@ class AutomatonMatching:
                 new.clocks,
                 plan.limit,
                 plan.evaluation == "merging",
-                self.limits.max_runs,
-                self.limits.sheds,
-                self.limits.max_nodes,
             ),
             arguments,
         )
@@ -176,7 +186,7 @@ class AutomatonMatching:
         return found, np.where(found[:, 1] >= 0, found[:, 1], store.event[found[:, 0]])
 
     def _count(self, counts: dict[str, int]) -> None:
-        counted = Counters(counts["made"], counts["merged"], counts["shed"], peak=counts["peak"])
+        counted = Counters(counts["made"], counts["merged"], counts["shed"], counts["lost"], counts["peak"])
         with self._counting:
             self.counters.add(counted)
 
@@ -193,6 +203,8 @@ class AutomatonMatching:
         """The matches whose window has passed and that nothing refuted."""
         memory, pending = self.memory, self.memory.pending
         pending.add(bound, len(self._ends(bound)[0]))
+        size = 16 * len(pending.rows()) / max(len(pending), 1) + 32
+        self.counters.shed_matches += pending.within(self.limits, self.room, size)
         assert pending.bound is not None
         first, last = self._ends(pending.bound)
         passed = ~memory.alive(now)[first]

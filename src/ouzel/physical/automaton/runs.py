@@ -10,9 +10,12 @@ import numpy as np
 from ouzel.kernels.arrays import longer, taller
 from ouzel.kernels.jit import Kernel
 from ouzel.physical.automaton.drivers import CURSOR, Status
-from ouzel.physical.automaton.store import Store
+from ouzel.physical.automaton.store import NODE_BYTES, Store
 from ouzel.physical.event_table import Integers
-from ouzel.physical.limits import Limits
+from ouzel.physical.limits import Limits, Room
+
+# What the end of a match takes: its node, its last event, and its state.
+FOUND_BYTES = 12
 
 
 @dataclass
@@ -33,6 +36,59 @@ class Runs:
         return np.concatenate([self.starts, np.full(count + 1 - len(self.starts), self.starts[-1])])
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """How many open runs, nodes and ends of matches there may be: as the limits say, or as fit into memory."""
+
+    limits: Limits
+    room: Room
+    runs: int
+    nodes: int
+    found: int
+
+    @classmethod
+    def of(cls, limits: Limits, room: Room, widths: tuple[int, int], *, written: bool) -> Bounds:
+        """The bounds for runs of some width; `written` if matches are to be written out, each for itself."""
+        # a run may become several at an event, before some go; and what grows is there twice while it does
+        run = 8 * (8 * sum(widths) + 33)
+        return cls(
+            limits,
+            room,
+            min(limits.max_runs, room.most(run, 1 / 4)),
+            min(limits.max_nodes, room.most(3 * NODE_BYTES, 1 / 4)),
+            min(limits.max_matches if written else 2**62, room.most(3 * FOUND_BYTES, 1 / 4)),
+        )
+
+    @property
+    def arguments(self) -> tuple[int, bool, int, int]:
+        """What the kernel takes of it."""
+        return self.runs, self.limits.sheds, self.nodes, self.found
+
+    def check(self, status: int, counts: dict[str, int], size: int) -> None:
+        """Raise the error for a bound that was reached; `size` is that of all arrays, of which one is to grow."""
+        limits, runs = self.limits, counts["live"] + counts["runs"]
+        match status:
+            case Status.TOO_MANY_RUNS if self.runs == limits.max_runs:
+                raise limits.exceeded("max_runs")
+            case Status.TOO_MANY_NODES if self.nodes == limits.max_nodes:
+                raise limits.exceeded("max_nodes")
+            case Status.TOO_MANY_MATCHES if self.found == limits.max_matches:
+                raise limits.exceeded("max_matches")
+            case Status.TOO_MANY_NODES:
+                raise self.room.exceeded(counts["nodes"], "events bound in runs")
+            case Status.TOO_MANY_MATCHES:
+                raise self.room.exceeded(counts["matches"], "matches")
+            case Status.TOO_MANY_RUNS:
+                raise self.room.exceeded(runs, "open runs")
+            case Status.NODES if size > self.room.size:
+                raise self.room.exceeded(counts["nodes"], "events bound in runs")
+            case Status.FOUND if size > self.room.size:
+                raise self.room.exceeded(counts["matches"], "matches")
+            case Status.RUNS | Status.NEW_RUNS if size > self.room.size:
+                # many simultaneous events need room for all that may come of them at once
+                raise self.room.exceeded(runs, "open runs")
+
+
 @dataclass
 class Driven:
     """What came of it: matches as (node, last event or -1, state), the runs still open, and what it took."""
@@ -47,7 +103,7 @@ def drive(
     runs: Runs,
     store: Store,
     begins: Integers,
-    limits: Limits,
+    bounds: Bounds,
     before: tuple[Any, ...],
     after: list[Any],
 ) -> Driven:
@@ -64,9 +120,10 @@ def drive(
     old = runs.of_partitions(len(begins) - 1), runs.ri, runs.rf
     while True:
         work = (ri, rf, keep, slots, stamps, to_runs, new_ri, new_rf, found)
-        status = kernel(cursor, *before, *old, *work, *store.arrays, *after)
+        status = kernel(cursor, *before, *bounds.arguments, *old, *work, *store.arrays, *after)
         counts = dict(zip(CURSOR, cursor.tolist(), strict=True))
         store.nodes = counts["nodes"]
+        bounds.check(status, counts, sum(one.nbytes for one in (*work, *store.arrays)))
         match status:
             case Status.DONE:
                 live = counts["live"]
@@ -82,7 +139,3 @@ def drive(
                 # slots twice as many as runs: the kernel looks runs up in them
                 slots, stamps = longer(slots), np.zeros(2 * len(stamps), np.int64)
                 cursor[CURSOR.index("stamp")] = 0
-            case Status.TOO_MANY_RUNS:
-                raise limits.exceeded("max_runs")
-            case _:
-                raise limits.exceeded("max_nodes")

@@ -18,6 +18,8 @@ from ouzel.physical.event_table import Integers
 
 # The component of a union node.
 UNION = -1
+# What a node takes in all columns.
+NODE_BYTES = 17
 COLUMNS = ("event", "component", "before", "lesser", "stretch")
 
 

@@ -18,6 +18,7 @@ from ouzel.physical.automaton.memory import Memory
 from ouzel.physical.automaton.store import UNION
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.limits import Room
 from ouzel.physical.match_totals import Total, ranks_of
 from ouzel.physical.meaning import floats
 from ouzel.physical.stoppable import SEEN
@@ -100,7 +101,12 @@ COUNT = MatchAggregate("matches", "count", None, None, pa.float64())
 
 
 def totals_of_paths(
-    plan: AutomatonPlan, memory: Memory, found: Any, ends: Integers, items: tuple[MatchAggregate, ...] = (COUNT,)
+    plan: AutomatonPlan,
+    memory: Memory,
+    found: Any,
+    ends: Integers,
+    room: Room,
+    items: tuple[MatchAggregate, ...] = (COUNT,),
 ) -> tuple[Any, list[Total]]:
     """The number of matches of each partition, and the totals of each item; rows are those of the event table.
 
@@ -117,6 +123,8 @@ def totals_of_paths(
     variables = [one.variable for one in plan.shape.states]
     states = np.array([-2 if item.variable is None else variables.index(item.variable) for item in items])
     nodes = (store.event, store.component, store.before, store.nodes)
+    if store.nodes * (8 + 24 * width) > room.size:
+        raise room.exceeded(store.nodes, "events bound in runs")
     work = np.zeros(store.nodes), *(np.zeros((width, store.nodes), kind) for kind in (float, float, np.int64))
     matches = np.zeros(parts)
     counts, sums = np.zeros((width, parts)), np.zeros((width, parts))

@@ -34,11 +34,12 @@ class Growing:
         """The values, for as long as none is added or dropped."""
         return self.data[: self.count]
 
-    def reserve(self, more: int) -> None:
-        """Make room for more values."""
+    def reserve(self, more: int, most: int | None = None) -> None:
+        """Make room for more values; for no more than `most` in all, if there are never to be more."""
         if self.count + more > len(self.data):
             # while values are moved they are there twice: many are moved rarely
-            self._move(max(_LEAST, self.count + more, (2 if self.count < _MANY else 8) * len(self.data)))
+            room = max(_LEAST, self.count + more, (2 if self.count < _MANY else 8) * len(self.data))
+            self._move(room if most is None else min(room, most))
 
     def extend(self, values: Array) -> None:
         """Add values at the end."""

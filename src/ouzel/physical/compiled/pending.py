@@ -12,6 +12,7 @@ import numpy as np
 
 from ouzel.physical.compiled.growing import Numbers
 from ouzel.physical.event_table import Integers
+from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, One, chosen, joined
 
 
@@ -31,6 +32,17 @@ class Pending:
         stands = np.zeros(count, np.bool_)
         self.bound = bound if self.bound is None else joined([self.bound, bound])
         self.stands = stands if self.stands is None else np.concatenate([self.stands, stands])
+
+    def within(self, limits: Limits, room: Room, cost: float) -> int:
+        """See that not too many wait, of so many bytes each: an error, or the latest are shed; how many."""
+        most = room.most(cost)
+        if len(self) <= most:
+            return 0
+        if not limits.sheds:
+            raise room.exceeded(most, "matches that wait until they are final")
+        shed = len(self) - most
+        self.keep(np.arange(most))
+        return shed
 
     def keep(self, kept: Integers) -> None:
         """Let only some wait on."""

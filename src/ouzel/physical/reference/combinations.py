@@ -12,6 +12,7 @@ from itertools import product
 from ouzel.logical.expressions import Attribute, Element, references
 from ouzel.logical.pattern import Binds, Component, Conjunction, Disjunction, Pattern, Sequence, Step
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.reference.bounds import Bounds
 from ouzel.physical.reference.evaluate import Bindings, bound_events, holds
 from ouzel.physical.reference.events import Event, Stream
 from ouzel.physical.reference.match import Gap, Match, within
@@ -49,7 +50,7 @@ class CombinationMatcher:
         self.stream = stream
         self.part = part
 
-    def matches(self, told: Callable[[int], None]) -> Iterator[Match]:
+    def matches(self, told: Callable[[int], None], _bounds: Bounds) -> Iterator[Match]:
         """All matches, before negation; `told` is given the number of events when they are done."""
         for pattern in alternatives(self.query.pattern):
             for candidate in self._candidates(pattern, None):

@@ -11,6 +11,9 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.pattern import has_conjunction_or_group
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.limits import Limits
+from ouzel.physical.matching import Counters
+from ouzel.physical.reference.bounds import Bounds
 from ouzel.physical.reference.combinations import CombinationMatcher
 from ouzel.physical.reference.evaluate import holds
 from ouzel.physical.reference.events import Stream
@@ -21,12 +24,16 @@ from ouzel.physical.reference.runs import RunMatcher
 
 
 def find_matches(
-    query: BoundQuery, stream: Stream, told: Callable[[int], None] = lambda _events: None
+    query: BoundQuery,
+    stream: Stream,
+    told: Callable[[int], None] = lambda _events: None,
+    bounds: Bounds | None = None,
 ) -> list[Match]:
     """All matches of a query in a stream, by end, then start, then the places of their events.
 
-    `told` is given the number of events as they are done, for a progress bar.
+    `told` is given the number of events as they are done, for a progress bar; `bounds` say how many there may be.
     """
+    bounds = bounds or Bounds(Limits(), Counters())
     always = [conjunct for conjunct in query.conjuncts if conjunct.place is Place.ALWAYS]
     if not all(holds(conjunct, {}, stream) for conjunct in always):
         return []
@@ -34,7 +41,8 @@ def find_matches(
     tests = query.equivalences
     found: list[Match] = []
     for key in all_keys(stream, tests):
-        found += kind(query, stream, partition(key, stream, tests)).matches(told)
+        matches = kind(query, stream, partition(key, stream, tests)).matches(told, bounds)
+        found += [match for match in matches if bounds.takes()]
     # events that are in every partition may be found in several
     found = [match for match in remove_duplicates(found) if not is_refuted(match, query, stream)]
     found.sort(key=lambda match: match.order(stream, query.components))

@@ -13,6 +13,7 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.pattern import Binds, Component
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.reference.bounds import Bounds
 from ouzel.physical.reference.evaluate import Bindings, holds
 from ouzel.physical.reference.events import Event, Stream
 from ouzel.physical.reference.match import Gap, Match, within
@@ -61,7 +62,7 @@ class RunMatcher:
             for place in Place
         }
 
-    def matches(self, told: Callable[[int], None]) -> Iterator[Match]:
+    def matches(self, told: Callable[[int], None], bounds: Bounds) -> Iterator[Match]:
         """All matches, before negation; `told` is given the number of events as they are done."""
         runs: list[Run] = []
         # strict contiguity alone minds the events of other partitions: they end its runs
@@ -80,7 +81,7 @@ class RunMatcher:
             bound += [run for event in group for run in self._start(event)]
             for run in bound:
                 yield from self._accept(run)
-            runs = kept + bound
+            runs = bounds.kept(kept + bound)
 
     # ---- the four moves ----------------------------------------------------------------------------------
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _ROOM = 1_024
 
 
+class TooManyError(Exception):
+    """There are more sequences than are allowed, or fit."""
+
+
 @dataclass(frozen=True)
 class Constructed:
     """Sequences as rows of event numbers; how many nodes were made and there are; how many sequences were shed."""
@@ -36,7 +40,7 @@ class Constructed:
 class Construction:
     """What the kernel takes of a plan and of memory; several may work at once on stacks of their own.
 
-    `parts` is how many.
+    `parts` is how many, and `most` how many sequences fit into memory.
     """
 
     plan: ScanPlan
@@ -44,6 +48,7 @@ class Construction:
     stacks: Stacks
     limits: Limits
     arguments: list[Array]
+    most: int
     parts: int = 1
 
     def run(self, masks: Integers, base: int) -> Constructed:
@@ -51,7 +56,8 @@ class Construction:
         memory, length, before = self.memory, self.plan.shape.length, self.stacks.nodes
         counts = self.stacks.counts()
         events = (base, masks, memory.retained.order, memory.retained.clocks, self.plan.limit)
-        limits = (self.limits.max_matches, self.limits.sheds)
+        most = min(self.limits.max_matches, self.most)
+        limits = (most, self.limits.sheds)
         rest = (
             *memory.keys.arrays(memory.retained),
             *self.stacks.arrays(len(masks), memory.keys.counts()),
@@ -59,15 +65,15 @@ class Construction:
         )
         kernel = long_kernel_of(self.plan.source, memory.seen, 1 / (self.parts * max(len(masks), 1)))
         out = Growing(np.int32)
-        out.reserve(_ROOM * length)
+        out.reserve(min(_ROOM, most) * length, most * length)
         done = found = shed = 0
         while done < len(masks):
             done, found, shed = kernel(done, *events, out.data, found, *limits, counts, *rest)
             if shed and not self.limits.sheds:
-                raise self.limits.exceeded("max_matches")
+                raise TooManyError
             out.count = found * length
             if done < len(masks):
-                out.reserve(2 * len(out.data))
+                out.reserve(min(2 * len(out.data), most * length - out.count), most * length)
         self.stacks.added(counts)
         nodes = self.stacks.nodes
         return Constructed(out.values.reshape(found, length), nodes - before, nodes, int(shed))

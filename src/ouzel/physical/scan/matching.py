@@ -8,6 +8,7 @@ import numpy as np
 
 from ouzel.logical.conjuncts import Place
 from ouzel.physical.compiled import share
+from ouzel.physical.compiled.cost import result_cost
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.compiled.pending import released
@@ -17,7 +18,7 @@ from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.matching import Counters, Found
 from ouzel.physical.reference.evaluate import holds
-from ouzel.physical.scan.construction import Constructed, Construction
+from ouzel.physical.scan.construction import Constructed, Construction, TooManyError
 from ouzel.physical.scan.memory import Memory
 from ouzel.physical.scan.order import in_order
 from ouzel.physical.scan.stacks import Stacks
@@ -36,6 +37,7 @@ class ScanMatching:
         self.once = once
         self.threads = threads
         self.counters = Counters()
+        self._room = limits.memory()
         self.memory = Memory(plan, once=once)
         always = [conjunct for conjunct in plan.query.conjuncts if conjunct.place is Place.ALWAYS]
         self._possible = all(holds(conjunct, {}, None) for conjunct in always)  # type: ignore[arg-type]
@@ -54,7 +56,13 @@ class ScanMatching:
         if self._possible:
             prepared = prepare(plan.query, events, plan.filters, memory.keys.partitions, self.threads)
         prepared, base = memory.add(events, prepared)
-        sequences = self._construct(prepared, base)
+        most, waiting = self._room.most(self._cost(events)), len(memory.pending)
+        try:
+            sequences = self._construct(prepared, base, max(most - waiting, 1))
+        except TooManyError:
+            if most - waiting >= self.limits.max_matches:
+                raise self.limits.exceeded("max_matches") from None
+            raise self._room.exceeded(most, "matches") from None
         if plan.postponed:
             sequences = self._final(sequences, prepared, base, now)
         found = self._found(sequences)
@@ -64,27 +72,33 @@ class ScanMatching:
                 memory.prune(now)
         return found
 
-    def _construct(self, prepared: Prepared, base: int) -> Array:
+    def _cost(self, events: EventTable) -> float:
+        """The bytes of a match: its event numbers, in construction and in order, and its row in the result."""
+        return 16 * self.plan.shape.length + 16 + result_cost(self.plan.query, events.table).match
+
+    def _construct(self, prepared: Prepared, base: int, most: int) -> Array:
         """All sequences that end in a batch, as rows of event numbers, in the order of their ends."""
         memory = self.memory
         arguments = memory.arguments(self.plan.columns)
         # what is shed must not depend on the number of threads
         large = self.once and len(prepared) >= share.PARALLEL_FROM and not self.limits.sheds
         if not large or self.threads < 2 or self.plan.shape.stacks != 1:
-            construction = Construction(self.plan, memory, memory.stacks, self.limits, arguments)
+            construction = Construction(self.plan, memory, memory.stacks, self.limits, arguments, most)
             return self._counted([construction.run(prepared.masks, base)])[0]
         key = memory.keys.arrays(memory.retained)[0]
 
         def part(number: int) -> Constructed:
             """The sequences of some partitions, with stacks of their own."""
             stacks = Stacks(self.plan.shape)
-            construction = Construction(self.plan, memory, stacks, self.limits, arguments, self.threads)
+            # one thread may have nearly all of them: only their numbers have to fit as often as there are threads
+            fits = min(most, self._room.most(4 * self.plan.shape.length * self.threads))
+            construction = Construction(self.plan, memory, stacks, self.limits, arguments, fits, self.threads)
             return construction.run(np.where(key % self.threads == number, prepared.masks, 0), base)
 
         parts = share.each_in_a_thread(part, range(self.threads))
         sequences = np.concatenate(self._counted(parts))
-        if len(sequences) > self.limits.max_matches:
-            raise self.limits.exceeded("max_matches")
+        if len(sequences) > min(most, self.limits.max_matches):
+            raise TooManyError
         return sequences[np.argsort(sequences[:, -1], kind="stable")]
 
     def _counted(self, parts: list[Constructed]) -> list[Array]:
