@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass
 
 from ouzel.errors import did_you_mean
 from ouzel.language import tree
@@ -23,7 +21,7 @@ from ouzel.logical.functions import (
     lookup,
 )
 from ouzel.logical.known_elsewhere import instead_of
-from ouzel.logical.parameters import LENGTH_OF_TIME, constant, parameter_list, parameter_value
+from ouzel.logical.parameters import LENGTH_OF_TIME, literal, parameter_list, parameter_value
 from ouzel.logical.text_patterns import BadPatternError, check_escape, check_expression, like_parts
 from ouzel.logical.type_rules import TypeClash, WrongCount
 from ouzel.logical.user_functions import Place, prepared
@@ -50,7 +48,7 @@ class ExpressionBinder(ReferenceBinder):
         """Bind an expression."""
         match written:
             case tree.Literal():
-                return self._literal(written)
+                return literal(self.source, written)
             case tree.Parameter():
                 return parameter_value(self.source, written, self.parameters)
             case tree.Reference():
@@ -86,14 +84,6 @@ class ExpressionBinder(ReferenceBinder):
                     self._check_scalar(argument, function)
                 return time_function(written, arguments, self.schema, self.source)
         return self._call(written)
-
-    def _literal(self, written: tree.Literal) -> Constant:
-        """A literal as a constant; a number with all its digits."""
-        found = constant(written.value, written.span)
-        if isinstance(written.value, float):
-            with suppress(InvalidOperation):
-                return replace(found, exact=Decimal(self.source[written.span.start : written.span.end]))
-        return found
 
     # ---- functions ---------------------------------------------------------------------------------------
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
+from contextlib import suppress
+from dataclasses import is_dataclass, replace
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
@@ -45,6 +46,15 @@ def constant(value: Any, span: Span) -> Constant:
     if hasattr(value, "item"):  # a NumPy scalar
         return constant(value.item(), span)
     raise TypeError(type(value).__name__)
+
+
+def literal(source: str, written: tree.Literal) -> Constant:
+    """A literal as a constant; a number with all its digits."""
+    found = constant(written.value, written.span)
+    if isinstance(written.value, float):
+        with suppress(InvalidOperation):  # a percentage, or a number in parentheses
+            return replace(found, exact=Decimal(source[written.span.start : written.span.end]))
+    return found
 
 
 def parameter_value(source: str, written: tree.Parameter, parameters: Mapping[str, Any] | None) -> Constant:

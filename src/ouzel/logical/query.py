@@ -22,7 +22,7 @@ from ouzel.logical.equivalence import EquivalenceTest, recognise
 from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expression, MatchNumber
 from ouzel.logical.functions import BUILT_IN
 from ouzel.logical.match_aggregates import MatchAggregate, MatchAggregateBinder
-from ouzel.logical.parameters import constant, parameter_value
+from ouzel.logical.parameters import literal, parameter_value
 from ouzel.logical.pattern import Component, Pattern, edge_negatives, has_conjunction_or_group, negatives_around
 from ouzel.logical.schema import Schema
 from ouzel.logical.type_rules import TypeClash
@@ -243,7 +243,7 @@ class _QueryBinder:
         if isinstance(same.value, tree.Parameter):
             value = parameter_value(self.source, same.value, self.parameters)
         else:
-            value = constant(same.value.value, same.value.span)
+            value = literal(self.source, same.value)
         stand_ins = [
             Attribute("", Element.SINGLE, attribute.text, "", value_type, frozenset(), attribute.span)
             for value_type in types

@@ -1,0 +1,231 @@
+"""Values are compared by what they mean, not by how a column stores them; on every engine that takes the query."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import ouzel as oz
+from semantics.harness import rows
+
+ENGINES = ("reference", "scan", "automaton")
+BIG = 2**53
+PRICES = pa.array([Decimal("7.10"), Decimal("7.1"), Decimal("7.11")], pa.decimal128(10, 2))
+NOON = 1_772_452_800_000  # milliseconds
+
+
+def holds(condition: str, **columns: Any) -> bool:
+    """Whether a condition holds of one A, with the attribute x, and one B, with y, on all engines alike."""
+    table = pa.table({"ts": [1, 2], "type": ["A", "B"], **{name: _twice(one) for name, one in columns.items()}})
+    query = f"PATTERN SEQ(A a, B b) WHERE {condition} RETURN a.ts AS a"
+    found = {len(oz.match(table, query, engine=engine)) for engine in ENGINES}
+    assert len(found) == 1, "the engines disagree"
+    return found == {1}
+
+
+def _twice(value: pa.Array) -> pa.Array:
+    return pa.concat_arrays([value, value])
+
+
+def one(value: Any, arrow: pa.DataType) -> pa.Array:
+    return pa.array([value], arrow)
+
+
+# ---- decimals --------------------------------------------------------------------------------------------
+
+
+DECIMALS = (
+    pa.decimal32(5, 2),
+    pa.decimal64(12, 2),
+    pa.decimal128(5, 2),
+    pa.decimal128(20, 2),
+    pa.decimal256(30, 2),
+)
+
+
+@pytest.mark.parametrize("arrow", DECIMALS)
+def test_a_decimal_is_the_number_that_it_is_written_as(arrow: pa.DataType) -> None:
+    price = one(Decimal("7.10"), arrow)
+    for condition in ("a.x = 7.10", "a.x = 7.1", "a.x >= 7.1", "a.x <= 7.10", "a.x IN (5, 7.1)", "a.x < 7.101"):
+        assert holds(condition, x=price), condition
+    for condition in ("a.x > 7.1", "a.x < 7.1", "a.x != 7.10", "a.x NOT IN (7.10)", "a.x = 7", "a.x > 7.11"):
+        assert not holds(condition, x=price), condition
+
+
+def test_decimals_beyond_what_doubles_tell_apart() -> None:
+    wide = pa.decimal128(30, 2)
+    x, y = one(Decimal("12345678901234567890.10"), wide), one(Decimal("12345678901234567890.11"), wide)
+    assert holds("a.x < b.y AND a.x != b.y AND NOT a.x >= b.y", x=x, y=y)
+    assert holds("a.x = 12345678901234567890.10 AND a.x < 12345678901234567890.105", x=x)
+    assert not holds("a.x = 12345678901234567890.11", x=x)
+
+
+def test_decimals_of_several_scales_and_integers() -> None:
+    x = one(Decimal("7.10"), pa.decimal128(10, 2))
+    assert holds("a.x = b.y", x=x, y=one(Decimal("7.1000000"), pa.decimal128(20, 7)))
+    assert holds("a.x > b.y AND a.x < b.y + 1", x=x, y=one(7, pa.int64()))
+    assert holds("a.x = b.y", x=one(Decimal("7.00"), pa.decimal128(10, 2)), y=one(7, pa.int8()))
+    assert holds("a.x < b.y", x=one(Decimal("-1e-18"), pa.decimal128(38, 18)), y=one(0, pa.uint64()))
+
+
+def test_a_decimal_beside_doubles_is_the_nearest_double() -> None:
+    x = one(Decimal("7.10"), pa.decimal128(10, 2))
+    assert holds("a.x = b.y AND a.x + 1 = 8.1 AND a.x * 2 = b.y * 2", x=x, y=one(7.1, pa.float64()))
+
+
+@pytest.mark.parametrize("value", [7.1, Decimal("7.10")])
+def test_a_decimal_beside_a_parameter(value: Any) -> None:
+    table = pa.table({"ts": [1, 2, 3], "type": ["A"] * 3, "price": PRICES})
+    found = oz.match(table, "PATTERN A a WHERE a.price = $price RETURN a.ts AS ts", params={"price": value})
+    assert found.column("ts").to_pylist() == [1, 2]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_decimals_as_keys(engine: str) -> None:
+    wide = [
+        Decimal("12345678901234567890.1"),
+        Decimal("12345678901234567890.2"),
+        Decimal("12345678901234567890.1"),
+    ]
+    table = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"], "k": pa.array(wide, pa.decimal128(30, 1))})
+    found = oz.match(table, "PATTERN SEQ(A a, B b) WHERE [k] RETURN b.ts AS b, b.k AS k", engine=engine)
+    assert found.to_pylist() == [{"b": 3, "k": wide[0]}]
+    held = "PATTERN SEQ(A a, B b) WHERE [k = 12345678901234567890.1] RETURN b.ts AS b"
+    assert oz.match(table, held, engine=engine).to_pylist() == [{"b": 3}]
+
+
+def test_aggregates_of_decimals_are_the_nearest_doubles() -> None:
+    table = pa.table({"ts": [1, 2, 3], "type": ["A", "A", "A"], "p": PRICES})
+    query = "PATTERN SEQ(A+ a[]) WHERE skip_till_next_match {{ a.LEN = 3 }} RETURN {} AS found"
+    for aggregate, expected in (("min(a[].p)", 7.1), ("max(a[].p)", 7.11), ("last(a[].p)", 7.11)):
+        assert rows(query.format(aggregate), table) == [{"found": expected}]
+    totals = "PATTERN A a RETURN sum(a.p) AS total, min(a.p) AS least OUTPUT AGGREGATE"
+    assert rows(totals, table[:1]) == [{"total": 7.1, "least": Decimal("7.10")}]
+
+
+# ---- integers and floats ---------------------------------------------------------------------------------
+
+
+def test_an_integer_beside_a_double_is_compared_by_value() -> None:
+    x, y = one(BIG + 1, pa.int64()), one(float(BIG), pa.float64())
+    assert holds("a.x > b.y AND a.x >= b.y AND a.x != b.y AND b.y < a.x", x=x, y=y)
+    assert not holds("a.x = b.y OR a.x <= b.y OR a.x IN (b.y)", x=x, y=y)
+    for value, sign in ((float("inf"), "<"), (-float("inf"), ">"), (2.0**63, "<"), (-(2.0**63), ">"), (0.5, ">")):
+        assert holds(f"a.x {sign} b.y", x=x, y=one(value, pa.float64())), value
+    nan = one(float("nan"), pa.float64())
+    assert not holds("a.x < b.y OR a.x = b.y OR a.x > b.y", x=x, y=nan)
+    assert holds("a.x != b.y", x=x, y=nan)
+
+
+def test_unsigned_integers_beyond_those_with_a_sign() -> None:
+    x, y = one(2**63 + 5, pa.uint64()), one(2**64 - 1, pa.uint64())
+    assert holds("a.x < b.y AND a.x > 0 AND a.x != b.y AND a.x IS NOT NULL", x=x, y=y)
+    assert holds("a.x > b.y", x=x, y=one(2**63 - 1, pa.int64()))
+    assert holds("a.x > b.y", x=x, y=one(-1, pa.int64()))
+    assert holds("(a.x + 1) IS NULL AND b.y + 1 = 6", x=x, y=one(5, pa.uint64()))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_unsigned_integers_as_keys(engine: str) -> None:
+    keys = pa.array([2**63, 2**63 + 1, 2**63], pa.uint64())
+    table = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"], "k": keys})
+    found = oz.match(table, "PATTERN SEQ(A a, B b) WHERE [k] RETURN b.ts AS b, b.k AS k", engine=engine)
+    assert found.to_pylist() == [{"b": 3, "k": 2**63}]
+
+
+# ---- dictionaries ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("index", [pa.int8(), pa.uint8(), pa.uint32(), pa.int64()])
+def test_a_dictionary_is_what_its_places_stand_for(engine: str, index: pa.DataType) -> None:
+    words = pa.array(["x", None, "x", "y"])
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 2, 1, 1, 3, None], index), words)
+    table = pa.table({"ts": range(6), "type": ["A", "B", "A", "B", "B", "B"], "k": column})
+    for condition in ("[k]", "a.k = b.k", "[k] AND a.k LIKE 'x%'"):
+        query = f"PATTERN SEQ(A a, B b) WHERE {condition} RETURN a.ts AS a, b.ts AS b"
+        assert oz.match(table, query, engine=engine).to_pylist() == [{"a": 0, "b": 1}], condition
+
+
+def test_a_dictionary_of_types() -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.uint8()), pa.array(["A", "B", "A"]))
+    found = oz.match(pa.table({"ts": [1, 2, 3], "type": column}), "PATTERN SEQ(A a, A b) RETURN b.ts AS b")
+    assert found.to_pylist() == [{"b": 3}]
+
+
+# ---- units of time ---------------------------------------------------------------------------------------
+
+
+def by_type(first: pa.Array, second: pa.Array, condition: str) -> int:
+    """How many matches there are in one table per type, on every way to the answer that there is."""
+    tables = {"A": pa.table({"ts": [1], "k": first}), "B": pa.table({"ts": [2], "k": second})}
+    query = f"PATTERN SEQ(A a, B b) WHERE {condition} RETURN a.ts AS a"
+    found = {len(oz.match(tables, query, engine=engine)) for engine in ("auto", "reference")}
+    assert len(found) == 1
+    return found.pop()
+
+
+@pytest.mark.parametrize("condition", ["[k]", "a.k = b.k", "a.k <= b.k AND a.k >= b.k"])
+def test_keys_of_several_units(condition: str) -> None:
+    ms, ns, day = (pa.timestamp(unit) for unit in ("ms", "ns", "s"))
+    assert by_type(one(1, ms), one(1_000_000, ns), condition) == 1
+    assert by_type(one(1, ms), one(1, ns), condition) == 0
+    assert by_type(one(86_400, day), one(1, pa.date32()), condition) == 1
+    assert by_type(one(86_401, day), one(1, pa.date32()), condition) == 0
+    assert by_type(one(1, pa.duration("s")), one(1000, pa.duration("ms")), condition) == 1
+    assert by_type(one(1, pa.time32("s")), one(10**9, pa.time64("ns")), condition) == 1
+    assert by_type(one(BIG + 1, pa.int64()), one(float(BIG), pa.float64()), condition) == 0
+    assert by_type(one(BIG, pa.int64()), one(float(BIG), pa.float64()), condition) == 1
+    assert by_type(one(7, pa.int8()), one(Decimal("7.00"), pa.decimal128(5, 2)), condition) == 1
+    assert by_type(one(7.1, pa.float64()), one(Decimal("7.10"), pa.decimal128(5, 2)), condition) == 1
+
+
+@pytest.mark.parametrize("condition", ["[k]", "a.k = b.k"])
+def test_times_with_and_without_a_zone_are_not_compared(condition: str) -> None:
+    with pytest.raises(oz.QueryError, match="timestamp with zone UTC"):
+        by_type(one(1, pa.timestamp("ms")), one(1, pa.timestamp("ms", "UTC")), condition)
+
+
+def test_times_too_far_for_the_finer_unit() -> None:
+    far, near = one(10**12, pa.timestamp("s")), one(1, pa.timestamp("ns"))
+    assert holds("a.x > b.y AND a.x != b.y AND b.y < a.x", x=far, y=near)
+    assert not holds("a.x = b.y OR a.x < b.y", x=far, y=near)
+
+
+def test_a_literal_with_nanoseconds() -> None:
+    moment = one(NOON * 10**6 + 123_456_789, pa.timestamp("ns"))
+    assert holds("a.x = '2026-03-02 12:00:00.123456789'", x=moment)
+    assert holds("a.x > '2026-03-02 12:00:00.123456788' AND a.x < '2026-03-02T12:00:00.12345679'", x=moment)
+    assert not holds("a.x = '2026-03-02 12:00:00.123456'", x=moment)
+    coarse = one(NOON, pa.timestamp("ms"))
+    assert holds("a.x < '2026-03-02 12:00:00.000000001' AND a.x < '9999-12-31'", x=coarse)
+    with pytest.raises(oz.QueryError, match="at most nine digits"):
+        holds("a.x = '2026-03-02 12:00:00.1234567891'", x=moment)
+
+
+def test_times_of_day() -> None:
+    x, y = one(34_200, pa.time32("s")), one(34_200 * 10**9 + 1, pa.time64("ns"))
+    assert holds("a.x < b.y AND a.x = '09:30' AND b.y > '09:30:00'", x=x, y=y)
+    assert holds("b.x - a.x = 0 seconds", x=x)
+
+
+# ---- what orders events ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arrow", [*DECIMALS, pa.float16()])
+def test_tie_breakers_that_are_equal_leave_events_simultaneous(arrow: pa.DataType) -> None:
+    ones = [1, 1, 2] if arrow == pa.float16() else [Decimal(1), Decimal(1), Decimal(2)]
+    numbers = pa.array(ones, arrow)
+    table = pa.table({"ts": [1, 1, 1], "type": ["A", "B", "B"], "id": [1, 2, 3], "n": numbers})
+    found = rows("PATTERN SEQ(A a, B b) RETURN b.id AS b", table, order=["ts", "n"])
+    assert found == [{"b": 3}]
+
+
+def test_what_is_no_number_has_one_place_in_the_order() -> None:
+    nan = float("nan")
+    table = pa.table({"ts": [1, 1, 1], "type": ["A", "B", "B"], "id": [1, 2, 3], "n": [nan, nan, 0.0]})
+    assert rows("PATTERN SEQ(A a, B b) RETURN b.id AS b", table, order=["ts", "n"]) == []
+    assert rows("PATTERN SEQ(B b, A a) RETURN b.id AS b", table, order=["ts", "n"]) == [{"b": 3}]
