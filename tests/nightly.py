@@ -19,14 +19,16 @@ sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("engines", "p
 
 # The tests, and the share of all examples that each gets.
 SHARES = {
-    ("test_automaton", "test_random_closures"): 0.25,
+    ("test_automaton", "test_random_closures"): 0.20,
     ("test_automaton", "test_evaluations_agree"): 0.08,
     ("test_scan", "test_random_sequences"): 0.15,
     ("test_scan", "test_equivalence_tests_evaluated_in_every_way"): 0.05,
-    ("test_matcher", "test_batches_make_no_difference"): 0.22,
+    ("test_matcher", "test_batches_make_no_difference"): 0.17,
     ("test_matcher", "test_batches_make_no_difference_to_the_reference"): 0.05,
     ("test_compressed", "test_a_graph_yields_the_rows"): 0.07,
     ("test_totals_over_matches", "test_totals"): 0.03,
+    ("test_encodings", "test_engines"): 0.05,
+    ("test_encodings", "test_batches"): 0.05,
     ("test_threads", "test_scan"): 0.05,
     ("test_threads", "test_whatever_engine"): 0.048,
     # to compile takes seconds each
@@ -34,7 +36,7 @@ SHARES = {
     ("test_automaton", "test_random_closures_compiled"): 0.001,
 }
 # What pytest would give them.
-ARGUMENTS = {"test_totals": {"engine": "auto"}}
+ARGUMENTS = {"test_totals": {"engine": "auto"}, "test_engines": {"engine": "auto"}}
 
 
 def run(job: tuple[str, str, int, int]) -> str:
