@@ -192,6 +192,9 @@ def match(
     report.matches = sum(result.num_rows for result in results.values())
     report.seconds = clock.perf_counter() - began
     origins = {plan.query.name: origins_of(plan.query) for plan in plans}
+    for plan in plans:
+        if plan.query.into is not None:
+            restore = restore.with_composites(plan.query.into, origins[plan.query.name])
     if len(query.names) == 1:
         return restore(results[query.names[0]], origins[query.names[0]])
     return {name: restore(results[name], origins[name]) for name in query.names}

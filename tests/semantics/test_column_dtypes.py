@@ -269,3 +269,35 @@ def test_a_pandas_categorical_by_chunks_of_other_dictionaries() -> None:
 def test_durations_in_whole_events() -> None:
     (event,) = oz.match(pandas_events(pd.to_timedelta([1, 2, 3], unit="s"), "ABB"), WHOLE)["a"]
     assert event["x"] == timedelta(seconds=1)
+
+
+# ---- fields, all attributes, composites ----------------------------------------------------------------
+
+COMPOSED = "QUERY p PATTERN A a RETURN a.x INTO P QUERY q PATTERN P p RETURN p.x AS x, p"
+
+
+@pytest.mark.parametrize("make", [make for make in PANDAS.values() if make().notna().all()] + [PANDAS["Int64"]])
+def test_a_pandas_column_goes_through_a_composite_and_a_star(make: Callable[[], Any]) -> None:
+    column = make()
+    events = pandas_events(column)
+    for found in (oz.match(events, COMPOSED)["q"]["x"], oz.match(events, "PATTERN A a RETURN a.*")["a_x"]):
+        assert found.dtype == column.dtype
+        assert all(map(same, found, column))
+
+
+@polars_dtypes
+def test_a_polars_column_goes_through_a_composite_a_struct_and_a_star(make: Callable[[], pl.Series]) -> None:
+    column = make().alias("x")
+    events = polars_events(column)
+    found = oz.match(events, COMPOSED)["q"]
+    assert_polars_equal(found["x"], column)
+    assert_polars_equal(oz.match(events, "PATTERN A a RETURN a.*")["a_x"].alias("x"), column)
+    nested = events.with_columns(s=pl.struct(x="x"))
+    assert_polars_equal(oz.match(nested, "PATTERN A a RETURN a.s.x AS x")["x"], column)
+
+
+def test_a_field_of_an_arrow_backed_struct() -> None:
+    column = pd.Series(pd.arrays.ArrowExtensionArray(pa.array([{"n": LARGE}, {"n": None}, None])))
+    found = oz.match(pandas_events(column), "PATTERN A a RETURN a.x.n AS n")["n"]
+    assert str(found.dtype) == "int64[pyarrow]"
+    assert found[0] == LARGE

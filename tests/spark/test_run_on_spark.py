@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
+import ouzel as oz
 from ouzel.cli.commands import app
 
 QUERY = "PATTERN SEQ(Shelf a, Exit c) WHERE [tag] WITHIN 10 RETURN a.tag, c.ts AS left_at"
@@ -65,3 +66,41 @@ def test_malformed_events_go_to_a_file(spark: SparkSession, readings: Path, tmp_
     assert aside.asDict() == {"type": "Shelf", "tag": 3, "problem": "column 'ts': the event has no time"}
     result = CliRunner().invoke(app, [*arguments, "--on-bad", "quarantine"])
     assert "; 1 malformed event set aside (--quarantine PATH keeps them)" in result.stderr
+
+
+def test_patterns_several_files_encodings_and_delimiters(spark: SparkSession, tmp_path: Path) -> None:
+    for number in range(2):
+        lines = [";".join(map(str, row)) for row in ROWS[2 * number : 2 * number + 2]]
+        text = "\n".join(["ts;type;tag;näme", *(f"{line};Müller" for line in lines)]) + "\n"
+        (tmp_path / f"part{number}.csv").write_text(text, encoding="latin-1")
+    options = ["--runtime", "spark", "--delimiter", ";", "--encoding", "latin-1"]
+    query = QUERY.replace("RETURN", "RETURN a.`näme` AS name,")
+    for events in ([f"{tmp_path}/part*.csv"], [f"{tmp_path}/part0.csv", f"{tmp_path}/part1.csv"]):
+        named = [option for one in events for option in ("--events", one)]
+        result = CliRunner().invoke(app, ["run", query, *named, *options])
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout) == {"name": "Müller", "tag": 2, "left_at": 3}
+
+
+def test_what_spark_cannot_read(readings: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["run", QUERY, "--events", "-", "--runtime", "spark"])
+    assert (result.exit_code, "is stdin, which Spark cannot read" in result.output) == (2, True)
+    (tmp_path / "other.csv").write_text("ts,type\n1,Shelf\n", encoding="utf-8")
+    events = ["--events", str(readings), "--events", str(tmp_path / "other.csv")]
+    with pytest.raises(
+        oz.SchemaError, match=r"other.csv': required the columns of '.*readings.parquet'; got ts, type"
+    ):
+        CliRunner().invoke(app, ["run", QUERY, *events, "--runtime", "spark"], catch_exceptions=False)
+    encoded = ["--events", str(tmp_path / "other.csv"), "--runtime", "spark", "--encoding", "cp1252"]
+    result = CliRunner().invoke(app, ["run", QUERY, *encoded])
+    assert (result.exit_code, "on Spark, required one of utf-8" in result.output) == (2, True)
+    by_rows = ["--events", str(readings), "--runtime", "spark", "--order", "arrival"]
+    result = CliRunner().invoke(app, ["run", QUERY, *by_rows])
+    assert "'arrival' is not to be had on Spark" in str(result.exception)
+
+
+def test_times_that_look_like_seconds(spark: SparkSession) -> None:
+    rows = [(1_700_000_000 + ts, kind, tag) for ts, kind, tag in ROWS]
+    events = spark.createDataFrame(rows, "ts long, type string, tag long")
+    with pytest.warns(oz.OuzelWarning, match="they look like seconds"):
+        oz.match(events, "PATTERN SEQ(Shelf a, Exit c) WITHIN 10 RETURN a.tag")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from functools import reduce
 from pathlib import Path
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # Files of that many bytes and more are worth the seconds in which Spark starts.
 LARGE = 2 << 30
 TYPE_COLUMN = "type"
+# The encodings of CSV that Spark reads.
+CHARSETS = ("utf-8", "iso-8859-1", "us-ascii", "utf-16", "utf-16be", "utf-16le", "utf-32")
 
 
 def runtime_of(chosen: str, master: str | None, events: list[str]) -> str:
@@ -57,6 +60,18 @@ def quieten(session: SparkSession) -> None:
     """Keep Spark's log off a terminal: what goes wrong is told once, by us."""
     if STDERR.is_terminal and not is_connect(session):
         session.sparkContext.setLogLevel("OFF")
+
+
+def _charset(encoding: str) -> str:
+    """What Spark calls an encoding that Python knows by other names, too."""
+    known = {codecs.lookup(name).name: name for name in CHARSETS}
+    try:
+        return known[codecs.lookup(encoding).name]
+    except LookupError:
+        names = ", ".join(CHARSETS)
+        raise typer.BadParameter(
+            f"on Spark, required one of {names}; got '{encoding}'", param_hint="--encoding"
+        ) from None
 
 
 class SparkRun:
@@ -97,7 +112,7 @@ class SparkRun:
                 if how.delimiter is not None:
                     reader = reader.option("sep", how.delimiter)
                 if how.encoding is not None:
-                    reader = reader.option("encoding", how.encoding)
+                    reader = reader.option("encoding", _charset(how.encoding))
                 return reader.option("header", True).option("inferSchema", True).csv(name)
             case "json":
                 return reader.json(name)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.errors import SchemaError, listed
+from ouzel.logical.schema import NESTED
 from ouzel.runtimes import pandas_frames, polars_frames
 from ouzel.runtimes.files import FileEvents
 from ouzel.runtimes.origins import Origins
@@ -33,7 +34,28 @@ class Restore:
 
     def __call__(self, result: pa.Table, origins: Origins) -> Any:
         """A result as a table of the kind; `origins` are the columns of events that it shows."""
-        return self.back(result, origins, self.dtypes)
+        shown = {name for origin in origins.values() for name in origin.columns if NESTED in name}
+        fields = {name: dtype for name in shown if (dtype := self._field(name)) is not None}
+        return self.back(result, origins, {**self.dtypes, **fields})
+
+    def _field(self, name: str) -> Any:
+        """The dtype of a field of a column of structs, if that tells."""
+        column, *fields = name.split(NESTED)
+        dtype: Any = self.dtypes.get(column)
+        for field_name in fields:
+            if hasattr(dtype, "pyarrow_dtype"):
+                dtype = type(dtype)(dtype.pyarrow_dtype.field(field_name).type)
+            else:
+                held = {one.name: one.dtype for one in getattr(dtype, "fields", ())}
+                dtype = held.get(field_name)
+        return dtype
+
+    def with_composites(self, type_name: str, origins: Origins) -> Restore:
+        """The same way back where a query's matches are events: their attributes are columns of events, too."""
+        single = {name: one.column for name, one in origins.items() if one.column is not None and not one.is_list}
+        held = {name: self.dtypes.get(column, self._field(column)) for name, column in single.items()}
+        more = {f"{type_name}.{name}": dtype for name, dtype in held.items() if dtype is not None}
+        return replace(self, dtypes={**self.dtypes, **more})
 
     def with_columns_of(self, other: Restore, names: Mapping[str, str]) -> Restore:
         """The same way back for what comes of two tables; `names` are what columns of the other are called now."""
