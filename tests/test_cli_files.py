@@ -184,3 +184,10 @@ def test_a_directory_that_one_cannot_write_to_is_named(cli: Cli) -> None:
 def test_the_state_of_a_path_that_is_not_there(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ouzel.cli.state.SparkRun", None)
     assert cli("state", "nowhere") == (5, "", "error: nowhere: no such file or directory\n")
+
+
+@pytest.mark.parametrize("option", ["--encoding", "--delimiter", "--events-format"])
+def test_options_of_files_are_none_of_a_stream(cli: Cli, option: str) -> None:
+    value = {"--encoding": "latin-1", "--delimiter": ";", "--events-format": "csv"}[option]
+    result = cli("run", QUERY, "--stream", "somewhere", option, value)
+    assert (result.code, f"cannot be used together with {option}" in result.err) == (2, True)

@@ -188,7 +188,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     how = writing(events_format, encoding, delimiter)
     parsed = oz.query(query_text(query), parameters(param))
     if stream is not None:
-        _check_stream(events, runtime, quarantine, limit)
+        _check_stream(events, how, runtime, quarantine, limit)
         place = Stream(stream, schema, to, file_format, watermark, checkpoint, buckets, available_now)
         run_stream(parsed, place, {**options, "engine": engine}, master)
         return
@@ -253,10 +253,15 @@ def _on_spark(
     STDERR.print(Text(text, "dim"), soft_wrap=True)
 
 
-def _check_stream(events: list[str] | None, runtime: str, quarantine: Path | None, limit: int | None) -> None:
+def _check_stream(
+    events: list[str] | None, how: Writing, runtime: str, quarantine: Path | None, limit: int | None
+) -> None:
     """Refuse options that a stream cannot have."""
     for is_given, option in (
         (bool(events), "--events"),
+        (how.format is not None, "--events-format"),
+        (how.encoding is not None, "--encoding"),
+        (how.delimiter is not None, "--delimiter"),
         (runtime == "embedded", "--runtime embedded"),
         (quarantine is not None, "--quarantine"),
         (limit is not None, "--limit"),

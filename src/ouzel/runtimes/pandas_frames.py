@@ -83,7 +83,9 @@ def _family_of(dtype: Any) -> str | None:
     pd = _pandas()
     if isinstance(dtype, pd.ArrowDtype):
         return "arrow"
-    if isinstance(dtype, pd.StringDtype) or hasattr(dtype, "numpy_dtype"):
+    if isinstance(dtype, pd.StringDtype):
+        return "nullable" if dtype.na_value is pd.NA else None
+    if hasattr(dtype, "numpy_dtype"):
         return "nullable"
     return "numpy" if getattr(dtype, "kind", "") in "iufbO" and not hasattr(dtype, "__from_arrow__") else None
 
@@ -100,7 +102,7 @@ def _column(column: pa.ChunkedArray, origin: Origin | None, dtypes: Mapping[str,
         return pd.array(column, dtype=pd.ArrowDtype(column.type))
     arrow = column.type
     if pa.types.is_nested(arrow) or isinstance(arrow, pa.BaseExtensionType):
-        return object_array(cells(column, origin, dtypes))
+        return _objects(cells(column, origin, dtypes))
     nullable = _nullable(arrow)
     loses = column.null_count and (pa.types.is_integer(arrow) or pa.types.is_boolean(arrow))
     if nullable is not None and (loses or (computed == "nullable" and not known)):
@@ -117,13 +119,19 @@ def _as_it_came(column: pa.ChunkedArray, dtype: Any) -> Any:
         return _categorical(column, dtype)
     if getattr(dtype, "kind", "") == "O" and not hasattr(dtype, "__from_arrow__"):
         text = pa.types.is_string(column.type)
-        return column.to_pandas().to_numpy(object) if text else object_array(cells(column, None, {}))
-    if isinstance(dtype, pd.IntervalDtype) and column.null_count:
+        return _objects(column.to_pandas().to_numpy(object) if text else cells(column, None, {}))
+    if isinstance(dtype, pd.IntervalDtype) and column.null_count and dtype.subtype.kind in "iu":
         # intervals of integers have no null
-        return object_array(cells(column, Origin("it"), {"it": dtype}))
+        return _objects(cells(column, Origin("it"), {"it": dtype}))
     if not hasattr(dtype, "__from_arrow__"):
         return None
     return dtype.__from_arrow__(column)
+
+
+def _objects(values: Any) -> Any:
+    """A column of objects, which pandas would take for times or texts if it were not told."""
+    array = object_array(values) if isinstance(values, list) else values
+    return _pandas().Series(array, dtype=object)
 
 
 def _categorical(column: pa.ChunkedArray, dtype: Any) -> Any:

@@ -58,6 +58,8 @@ _OBJECTS: dict[str, Callable[[], pd.Series[Any]]] = {
     "object of bytes": _series([b"\x00\xff", b"", None], object),
     "object of dates": _series([_DAY, _LATER, None], object),
     "object of times of day": _series([dt.time(12, 30, 1), dt.time(0), None], object),
+    "object of times": _series([*(pd.Timestamp(one, tz="Asia/Tokyo") for one in (_NOON, _NIGHT)), None], object),
+    "object of lengths of time": _series([_STEP, _BACK, None], object),
     "object of decimals": _series([_HALF, Decimal("-1.25"), None], object),
     "object of lists": _series([[1, 2], [LARGE], None], object),
     "object of dicts": _series([{"n": LARGE, "s": "a"}, {"n": 2, "s": "b"}, None], object),
@@ -71,6 +73,7 @@ _NULLABLE: dict[str, Callable[[], pd.Series[Any]]] = {
     "boolean": _series([True, False, None], "boolean"),
     "string[python]": _series(["é", "", None], "string[python]"),
     "string[pyarrow]": _series(["é", "", None], "string[pyarrow]"),
+    "string with NaN": lambda: pd.Series(["é", "", None], dtype=pd.StringDtype("pyarrow", na_value=np.nan)),
 }
 _OTHERS: dict[str, Callable[[], pd.Series[Any]]] = {
     "category": lambda: pd.Series(pd.Categorical(["b", "a", None], categories=["b", "a", "c"])),
