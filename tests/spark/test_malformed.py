@@ -16,11 +16,20 @@ from spark_feeds import Feed
 GOOD = stream(3, 60, 60)
 TYPES = {name: ["eid", "k", "x", "y"] for name in "ABCD"}
 # What is wrong with an event, the options under which it is, and what is said.
-NO_TIME: tuple[dict[str, Any], dict[str, Any], str] = ({"ts": None}, {}, "column 'ts': the event has no time")
+NO_TIME: tuple[dict[str, Any], dict[str, Any], str] = (
+    {"ts": None, "type": "D"},
+    {},
+    "column 'ts': the event has no time",
+)
 WRONG = {
     "no time": NO_TIME,
     "no type": ({"type": None}, {}, "column 'type': the event has no type"),
     "no order": ({"x": None}, {"order": ["ts", "x"]}, "column 'x': the event has no value to order by"),
+    "too far off": (
+        {"ts": 2**63 - 1, "type": "D"},
+        {},
+        f"column 'ts': the time {2**63 - 1} is too far off to be counted; required {1 - 2**63} to {2**63 - 2}",
+    ),
     "unheard of": (
         {"type": "E"},
         {"types": TYPES},

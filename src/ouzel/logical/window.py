@@ -13,6 +13,7 @@ from ouzel.language import tree
 from ouzel.language.durations import in_ticks
 from ouzel.language.names import one_line
 from ouzel.logical.parameters import parameter_amount
+from ouzel.logical.times import END
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ def bind_window(
     if parameters is None and _has_parameter(within):
         return Window(1, within.events is not None, text)
     if within.events is not None:
-        return Window(_count(within.events, source, parameters or {}) + within.inclusive, True, text)
+        count = _count(within.events, source, parameters or {}) + within.inclusive
+        return Window(_counted(count, within, source, "events"), True, text)
     total = Fraction(0)
     for amount, unit in within.lengths:
         length = tree.Duration(amount, unit) if isinstance(amount, Fraction) else None
@@ -52,7 +54,15 @@ def bind_window(
             hint="WITHIN 0 INCLUSIVE takes simultaneous events" if total == 0 else None,
         )
     # times are whole ticks: d < T is d < ceil(T), and d <= T is d < floor(T) + 1
-    return Window(math.floor(total) + 1 if within.inclusive else math.ceil(total), False, text)
+    limit = math.floor(total) + 1 if within.inclusive else math.ceil(total)
+    return Window(_counted(limit, within, source, f"ticks of the time column, which counts {tick}"), False, text)
+
+
+def _counted(limit: int, within: tree.Within, source: str, what: str) -> int:
+    if limit > END:
+        required = f"at most {END} {what}"
+        raise QueryError("a window too long to be counted", source, within.span, required=required)
+    return limit
 
 
 def _count(events: int | tree.Parameter, source: str, parameters: Mapping[str, Any]) -> int:

@@ -23,6 +23,7 @@ from ouzel.logical.schema import (
     table_columns,
     time_column,
 )
+from ouzel.logical.times import EARLIEST, LATEST, too_far_off
 from ouzel.logical.values import Kind, finer, from_arrow
 from ouzel.physical.event_table import EventTable, Integers, primitive_events
 from ouzel.physical.event_types import EventTypes
@@ -326,9 +327,19 @@ def _check_times(source: _Source, time: TimeColumn, reading: Reading) -> None:
                 source.problems.append(Problem(row, name, f"the event has no {role}", source.name))
 
     column = source.table.column(time.name)
-    if pa.types.is_uint64(column.type):
-        for row in _rows_where(pc.greater(column, pa.scalar(2**63 - 1, pa.uint64()))):
-            source.problems.append(Problem(row, time.name, "a time beyond 64 bits with a sign", source.name))
+    for row in _rows_where(beyond_counting(column)):
+        value = column[row].cast(pa.uint64() if pa.types.is_uint64(column.type) else pa.int64()).as_py()
+        source.problems.append(Problem(row, time.name, too_far_off(value), source.name))
+
+
+def beyond_counting(times: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Which times lie too far off to be counted; of a null that is not asked."""
+    if pa.types.is_uint64(times.type):
+        return pc.greater(times, pa.scalar(LATEST, pa.uint64()))
+    if not (pa.types.is_int64(times.type) or pa.types.is_timestamp(times.type)):
+        return pa.chunked_array([np.zeros(len(times), np.bool_)])
+    ticks = times.cast(pa.int64())
+    return pc.or_(pc.less(ticks, EARLIEST), pc.greater(ticks, LATEST))
 
 
 def _check_types(source: _Source, schema: Schema, type_column: str) -> None:

@@ -12,12 +12,13 @@ import pyarrow as pa
 from ouzel.compile import compile_query
 from ouzel.errors import DataError, OuzelError, SchemaError, StateError, listed
 from ouzel.language.durations import length_in_ticks
+from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.fingerprint import differences, fingerprint
 from ouzel.runtimes.ingest import Reading, ingest, settled
-from ouzel.runtimes.ordering import BEGINNING, Ordering
+from ouzel.runtimes.ordering import Ordering
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.stages import stage_of
 from ouzel.runtimes.time_units import warn_of_unit
@@ -156,6 +157,8 @@ class Matcher:
 
     def _ticks(self, watermark: Any) -> int:
         if isinstance(watermark, int) and not isinstance(watermark, bool):
+            if not BEGINNING <= watermark <= END:
+                raise OuzelError(f"advance: required a time of 64 bits; got {watermark}")
             return watermark
         try:
             ticks = pa.scalar(watermark, self.time.arrow).cast(pa.int64()).as_py()

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ouzel.logical.times import BEGINNING
 from ouzel.physical.event_table import EventTable, Integers, primitive_events
 from ouzel.physical.event_types import EventTypes
-
-# Before any time; far enough from the least integer for differences to fit.
-BEGINNING = -(2**62)
 
 
 @dataclass

@@ -18,6 +18,7 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.pattern import edge_negatives, negatives_around
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.times import BEGINNING
 from ouzel.optimizer import Plan, choose_engine
 from ouzel.physical import ENGINES
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
@@ -29,7 +30,6 @@ from ouzel.physical.matching import Found
 from ouzel.physical.reference.events import Event, Stream, Values
 from ouzel.physical.reference.partitions import Key, key_of
 from ouzel.runtimes.embedded import find_query
-from ouzel.runtimes.ordering import BEGINNING
 from ouzel.runtimes.results import result_table
 
 State = dict[str, Any]

@@ -15,6 +15,7 @@ from enum import IntEnum
 from ouzel.physical.automaton.registers import FIRST, NODE, START
 from ouzel.physical.automaton.source import Writer
 from ouzel.physical.automaton.store import UNION
+from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.stoppable import SEEN
 
 
@@ -72,6 +73,7 @@ def kernel(
     {_ARGUMENTS}, {writer.registers.operands.parameters}
 ):
 {_load()}
+    {REACH}
     while p < len(begins) - 1:
         if loaded == 0:
             runs = from_runs[p + 1] - from_runs[p]
@@ -98,8 +100,9 @@ def kernel(
                 {_return(Status.RUNS, 4)}
             old = runs
             changed = False
+            oldest = {oldest("clocks[i]")}
             for r in range(old):
-                if {writer.is_expired("r")}:
+                if {writer.is_expired("r", "oldest")}:
                     keep[r] = False
                 else:
 {moves}
@@ -186,6 +189,7 @@ def kernel(
     {_ARGUMENTS}, {writer.registers.operands.parameters}
 ):
 {_load()}
+    {REACH}
     while p < len(begins) - 1:
         if loaded == 0:
             i = begins[p]
@@ -219,7 +223,7 @@ def kernel(
                 i = slots[runs]
                 r = 0
                 keep[0] = True
-                while keep[0] and i < begins[p + 1] and not {writer.is_expired("0")}:
+                while keep[0] and i < begins[p + 1] and not {writer.is_expired("0", oldest("clocks[i]"))}:
                     g = i + 1
                     while g < begins[p + 1] and moments[g] == moments[i]:
                         g += 1

@@ -18,6 +18,7 @@ from ouzel.physical.automaton.shape import Shape
 from ouzel.physical.automaton.store import UNION, Store
 from ouzel.physical.compiled.cost import Cost
 from ouzel.physical.compiled.kernel import long_kernel_of
+from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, One
@@ -51,6 +52,7 @@ def kernel(
     event_bytes, shed_matches,
     found, event, component, before, lesser, stretch, clocks, limit, of, {", ".join(outputs)}
 ):
+    {REACH}
     matches = totals[0]
     shed = totals[-1]
     used = totals[-2]
@@ -63,6 +65,7 @@ def kernel(
         last = found[f, 1]
         kind = found[f, 2]
         end = clocks[last if last >= 0 else event[found[f, 0]]]
+        oldest = {oldest("end")}
         branches[0, 0] = found[f, 0]
         branches[0, 1] = 0
         branches[0, 2] = 1 if last >= 0 else 0
@@ -76,7 +79,7 @@ def kernel(
             size = branches[waiting, 2]
             while q >= 0:
                 if component[q] == {UNION}:
-                    if end - clocks[lesser[q]] >= limit:
+                    if clocks[lesser[q]] <= oldest:
                         q = before[q]
                         continue
                     # what started earlier first: this is nearly the order of results

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.automaton.registers import FIRST, NODE
 from ouzel.physical.automaton.runs import Runs
 from ouzel.physical.automaton.store import COLUMNS, Store
@@ -13,7 +14,7 @@ from ouzel.physical.compiled.growing import Numbers
 from ouzel.physical.compiled.non_overlap import NONE_KEPT
 from ouzel.physical.compiled.partitions import Partitions
 from ouzel.physical.compiled.pending import Pending
-from ouzel.physical.compiled.prepare import NO_LIMIT, Prepared
+from ouzel.physical.compiled.prepare import Prepared
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
 
@@ -70,9 +71,9 @@ class Memory:
         if window is None:
             return np.ones(len(self.buffer), np.bool_)
         if not window.counts_events:
-            return now - self.buffer.clocks < window.limit
+            return self.buffer.clocks > max(now - window.limit, BEGINNING)
         # an event of no partition, which strict contiguity minds, is over at once
-        seen = np.append(self.partitions.seen, NO_LIMIT)
+        seen = np.append(self.partitions.seen, END)
         return seen[self.buffer.parts] - self.buffer.clocks < window.limit
 
     # ---- what is not needed any more ---------------------------------------------------------------------

@@ -18,6 +18,7 @@ from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Operands, Source
 from ouzel.physical.compiled.prepare import Prepared
 from ouzel.physical.compiled.value import Value
+from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, One, ends_of
 from ouzel.physical.stoppable import SEEN
@@ -79,11 +80,14 @@ class Refutation:
         bound = "".join(f", b{number}" for number in range(len(self.used)))
         parameters = f"{bound}, {self.operands.parameters}"
         body = "\n".join(emitter.lines)
-        from_event = "moments[y] <= moments[u[k]]" if self.before >= 0 else "clocks[last[k]] - clocks[y] >= limit"
-        until = "moments[y] >= moments[v[k]]" if self.after >= 0 else "clocks[y] - clocks[first[k]] >= limit"
+        from_event = (
+            "moments[y] <= moments[u[k]]" if self.before >= 0 else f"clocks[y] <= {oldest('clocks[last[k]]')}"
+        )
+        until = "moments[y] >= moments[v[k]]" if self.after >= 0 else f"{oldest('clocks[y]')} >= clocks[first[k]]"
         return f"""
 @jit
 def kernel(board, keep, u, v, first, last, parts, refuters, starts, moments, clocks, limit{parameters}):
+    {REACH}
     for k in range(len(keep)):
         {SEEN}
             return keep

@@ -17,6 +17,7 @@ from ouzel.physical.automaton.registers import FIRST, FIXED, NODE, START, STATE,
 from ouzel.physical.automaton.shape import Shape
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.operands import Operands
+from ouzel.physical.compiled.windows import oldest
 
 Driver = Callable[["Writer"], str]
 _CONTIGUOUS = (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
@@ -62,9 +63,9 @@ class Writer:
         """The number of integers and of floats in a run."""
         return FIXED + len(self.registers.integers), max(len(self.registers.floats), 1)
 
-    def is_expired(self, run: str) -> str:
+    def is_expired(self, run: str, oldest: str) -> str:
         """A test that no event from i on is in a run's window; where each event must be asked, none."""
-        return "False" if self.shape.keyed else f"clocks[i] - ri[{run}, {START}] >= limit"
+        return "False" if self.shape.keyed else f"ri[{run}, {START}] <= {oldest}"
 
     def moves(self, depth: int) -> str:
         """What run r does; `keep[r]` says whether it goes on, as it was or changed."""
@@ -81,7 +82,7 @@ class Writer:
         line("    continue")
         if self.shape.keyed:
             # simultaneous events of several partitions may have several positions: each has its own window
-            line(f"if keys[x] != {self._key('r')} or clocks[x] - ri[r, {START}] >= limit:")
+            line(f"if keys[x] != {self._key('r')} or ri[r, {START}] <= {oldest('clocks[x]')}:")
             line("    continue")
         for state in range(len(self.shape.states)):
             if not self._is_terminal(state):

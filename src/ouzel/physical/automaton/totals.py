@@ -17,6 +17,7 @@ from ouzel.logical.match_aggregates import MatchAggregate
 from ouzel.physical.automaton.memory import Memory
 from ouzel.physical.automaton.store import UNION
 from ouzel.physical.compiled.kernel import long_kernel_of
+from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Room
 from ouzel.physical.match_totals import Total, ranks_of
@@ -32,6 +33,7 @@ def kernel(
     board, found, ends, parts, event, component, before, nodes, clocks, limit,
     states, values, ranks, nulls, paths, counts, sums, best, matches, of_counts, of_sums, of_best
 ):
+    {REACH}
     low = 0
     done = 0
     for f in range(len(found)):
@@ -39,13 +41,14 @@ def kernel(
             return
         end = ends[f]
         p = parts[end]
+        oldest = {oldest("clocks[end]")}
         # nodes of partitions gone by, or too early for this end: no path of the window leads through them;
         # nor through unions of such nodes, which stand behind them
         q = low
         while q < nodes and (
             component[q] == {UNION}
             or parts[event[q]] < p
-            or (parts[event[q]] == p and clocks[end] - clocks[event[q]] >= limit)
+            or (parts[event[q]] == p and clocks[event[q]] <= oldest)
         ):
             q += 1
         if q != low:

@@ -102,7 +102,8 @@ class EventRows:
         rows = pa.concat_tables([self._schema.empty_table().select(self._kept()), *self.chunks.tables])
         columns = dict(zip(rows.column_names, rows.columns, strict=True))
         for name, (values, nulls) in self._borrowed.items():
-            columns[name] = pa.array(values.values, self._schema.field(name).type, mask=nulls.values)
+            # a copy: Arrow would share the values, which change in place, and a state does not
+            columns[name] = pa.array(values.values.copy(), self._schema.field(name).type, mask=nulls.values)
         return {"rows": pa.table(columns), "columns": self._schema.empty_table()}
 
     def resume(self, state: dict[str, Any], count: int) -> None:

@@ -18,9 +18,6 @@ from ouzel.physical.compiled.operands import Array, Operands
 from ouzel.physical.compiled.partitions import Partitions
 from ouzel.physical.event_table import EventTable, Integers
 
-# The length of a window where there is none; times must lie closer together than that.
-NO_LIMIT = 2**62
-
 
 @dataclass(frozen=True)
 class Prepared:
@@ -89,8 +86,6 @@ def prepare(
     parts = partitions.number(events.table, rows)
     times = moments if events.end_times is events.ends else events.end_times[rows]
     clocks = partitions.positions(moments, parts) if counts else times
-    if len(clocks) and int(clocks.max()) - int(clocks.min()) >= NO_LIMIT:
-        raise UnsuitableError("the times are so far apart that their differences do not fit into 64 bits")
     masks = filters.apply(marks[rows].astype(np.int64), events.table, rows, times)
     if strict:
         masks = np.where(parts < 0, 0, masks)

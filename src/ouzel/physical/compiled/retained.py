@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.logical.query import BoundQuery
-from ouzel.optimizer.plan import UnsuitableError
+from ouzel.logical.times import BEGINNING
 from ouzel.physical.compiled.event_rows import EventRows
 from ouzel.physical.compiled.growing import Growing, marked
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.compiled.partitions import Partitions
-from ouzel.physical.compiled.prepare import NO_LIMIT, Prepared, type_names
+from ouzel.physical.compiled.prepare import Prepared, type_names
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
 
@@ -44,7 +44,6 @@ class Retained:
         self._pushed: tuple[EventTable, Prepared] | None = None
         self._none: EventTable | None = None
         self._base = 0
-        self._earliest = 0
 
     def __len__(self) -> int:
         """The number of events."""
@@ -111,7 +110,7 @@ class Retained:
             return np.ones(len(clocks), np.bool_)
         if self.counts:
             return self.partitions.seen[self.parts[numbers]] - clocks < self.query.window.limit
-        return clocks > max(now - self.query.window.limit, -(2**63))
+        return clocks > max(now - self.query.window.limit, BEGINNING)
 
     # ---- what comes and goes -----------------------------------------------------------------------------
 
@@ -121,8 +120,6 @@ class Retained:
         if self.once:
             return 0
         self.rows.begin(events.table)
-        if len(prepared):
-            self._check(int(prepared.clocks.min()), int(prepared.clocks.max()))
         if self.times is self.moments and events.end_times is not events.ends:
             self.times = Growing(np.int64, self.moments.values)
         if self.times is not self.moments:
@@ -135,11 +132,6 @@ class Retained:
         if self.masks is not None:
             self.masks.extend(prepared.masks)
         return self._base
-
-    def _check(self, low: int, high: int) -> None:
-        self._earliest = min(low, self._earliest) if self._base else low
-        if high - self._earliest >= NO_LIMIT:
-            raise UnsuitableError("the times are so far apart that their differences do not fit into 64 bits")
 
     def settle(self, kept: Any = None) -> None:
         """Keep the events of the latest batch, or those for which a flag is set."""
@@ -161,7 +153,6 @@ class Retained:
             one.keep(kept)
         self.rows.keep(kept)
         self._base = len(self.moments)
-        self._earliest = int(self.clocks.min()) if self._base else 0
 
     def _columns(self) -> list[Growing]:
         columns = [self.moments] if self.times is self.moments else [self.moments, self.times]
@@ -197,7 +188,6 @@ class Retained:
         self.numbers = Growing(np.int32, state["parts"])
         self.masks = None if self.masks is None else Growing(np.int64, state["masks"])
         self._base = len(self.moments)
-        self._earliest = int(self.clocks.min()) if self._base else 0
         prefix = "partitions."
         self.partitions.resume({name[len(prefix) :]: v for name, v in state.items() if name.startswith(prefix)})
         self.rows.resume(state, self._base)

@@ -14,6 +14,7 @@ from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Array, Operands
 from ouzel.physical.compiled.prepare import Prepared
+from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.scan.shape import Negative, Shape
 from ouzel.physical.stoppable import SEEN
 
@@ -69,6 +70,7 @@ def _source(shape: Shape, negative: Negative, operands: Operands) -> str:
     return f"""
 @jit
 def kernel(board, keep, refuters, starts, {sequences}, {keys}moments, clocks, limit, {operands.parameters}):
+    {REACH}
     for s in range(len(keep)):
         {SEEN}
             return
@@ -88,7 +90,7 @@ def kernel(board, keep, refuters, starts, {sequences}, {keys}moments, clocks, li
                 high = middle
         for q in range(low, starts[p + 1]):
             y = refuters[q]
-            if clocks[y] - clocks[x0] >= limit:
+            if {oldest("clocks[y]")} >= clocks[x0]:
                 break
 {body}
                 keep[s] = False

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.compiled.prepare import NO_LIMIT, Filters
+from ouzel.physical.compiled.prepare import Filters
+from ouzel.physical.compiled.windows import NO_LIMIT
 from ouzel.physical.limits import Limits
 from ouzel.physical.scan.matching import ScanMatching
 from ouzel.physical.scan.postponed import Postponed

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from ouzel.logical.pattern import Component
 from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.operands import Operands
+from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.scan.shape import Negative, Shape
 from ouzel.physical.stoppable import SEEN
 
@@ -41,6 +42,7 @@ def kernel(
 ):
 {begin}
     noted = counts[{shape.depth}]
+    {REACH}
     shed = 0
     room = min(len(out) // {shape.length}, most)
     for i in range(begin, len(masks)):
@@ -67,6 +69,7 @@ class _Writer:
         line("before = found")
         line(f"x{self.last} = base + i")
         line(f"now = clocks[x{self.last}]")
+        line(f"oldest = {oldest('now')}")
         for key in range(self.shape.stacks):
             line(f"p{key} = key{key}[x{self.last}]")
         line(f"if m & {_bit(self.shape.positives[self.last])}:")
@@ -125,7 +128,7 @@ class _Writer:
         """Go on if some event in the stacks before matches on all keys that have stacks."""
         line, before = self.emitter.line, level - 1
         if self.shape.stacks < 2:
-            line(f"if r >= 0 and now - clocks[event{before}[r]] < limit:")
+            line(f"if r >= 0 and clocks[event{before}[r]] > oldest:")
             self.emitter.depth += 1
             return
         # cross-attribute transition filtering (SASE 4.2.2): the stacks of all keys, latest first, share one event
@@ -135,7 +138,7 @@ class _Writer:
         line("met = False")
         line("while True:")
         line(f"    low = min({', '.join(nodes)})")
-        line(f"    if low < 0 or now - clocks[event{before}[low]] >= limit:")
+        line(f"    if low < 0 or clocks[event{before}[low]] <= oldest:")
         line("        break")
         line(f"    high = max({', '.join(nodes)})")
         line("    if low == high:")
@@ -205,7 +208,7 @@ class _Writer:
             line(SEEN)
             line("    return i, found, shed")
         line(f"x{level} = event{level}[j{level}]")
-        line(f"if now - clocks[x{level}] >= limit:")
+        line(f"if clocks[x{level}] <= oldest:")
         line("    break")
         line(f"at{level} = moments[x{level}]")
         # simultaneous events share a stack's top: neither precedes the other
@@ -222,7 +225,7 @@ class _Writer:
         line("while q >= 0:")
         line("    y = refuter[q]")
         if gap == 0:
-            line("    if now - clocks[y] >= limit:")
+            line("    if clocks[y] <= oldest:")
         else:
             line(f"    if moments[y] <= at{gap - 1}:")
         line("        break")

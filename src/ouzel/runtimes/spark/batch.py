@@ -152,7 +152,8 @@ def _by_time(events: DataFrame, query: BoundQuery, task: Task, options: SparkOpt
     tasks = options.tasks or tasks_for(rows * len(task.schema) * BYTES_PER_VALUE, events.sparkSession)
     length = max((most - least) // max(2 * tasks, 1) + 1, WINDOWS_PER_SLICE * window.limit)
     count = (most - least) // length + 1
-    if count == 1:
+    # beyond that, Spark's divisions are not exact, nor do its differences fit
+    if count == 1 or most - least + window.limit >= 2**53:
         return events.coalesce(1).mapInArrow(task.whole, output)
     # negation at the start looks back as far as the window, everything else looks ahead
     back = window.limit if edge_negatives(query.pattern, at_end=False) else 0

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ouzel.errors import StateError
-from ouzel.runtimes.ordering import BEGINNING
+from ouzel.logical.times import BEGINNING
 
 # What is told of a bucket after a micro-batch; no query can have such a name.
 RUNS, STATE, TIME = "#runs", "#state", "#time"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ouzel.errors import StateError
-from ouzel.runtimes.ordering import BEGINNING
+from ouzel.logical.times import BEGINNING
 from ouzel.runtimes.spark.spreading import bucket_keys
 from ouzel.runtimes.spark.watching import time_text
 from ouzel.state import read_snapshot

@@ -9,6 +9,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import listed
+from ouzel.logical.times import EARLIEST, LATEST, too_far_off
 from ouzel.runtimes.ingest import Reading, type_column_of
 from ouzel.runtimes.quarantine import free_names
 from ouzel.runtimes.spark.columns import quoted
@@ -25,15 +26,17 @@ class Required:
     """By column, what its value is to an event."""
     types: tuple[str, list[str]] | None
     """The column of types, and those declared."""
+    time: str | None = None
+    """The time's column, if it holds integers that may be too far off to be counted; Spark's times never are."""
 
     @classmethod
-    def by(cls, reading: Reading, columns: Sequence[str]) -> Required:
-        """What is required by how events are read."""
+    def by(cls, reading: Reading, columns: Sequence[str], *, long_time: bool) -> Required:
+        """What is required by how events are read, of columns with those names; of times if they have 64 bits."""
         type_name = type_column_of(columns, reading)
         values = {reading.time: "time", **({type_name: "type"} if type_name else {})}
         values |= {name: "value to order by" for name in reading.order if name not in values}
         declared = (type_name, sorted(reading.types)) if type_name and reading.types is not None else None
-        return cls(values, declared)
+        return cls(values, declared, reading.time if long_time else None)
 
     def broken(self, field: Callable[[str], Any], is_null: Callable[[Any], Any]) -> Any:
         """A condition for malformed events, of Spark's or Arrow's columns."""
@@ -41,6 +44,8 @@ class Required:
         if self.types is not None:
             column, declared = self.types
             conditions.append(~field(column).isin(declared))
+        if self.time is not None:
+            conditions.append(_too_far_off(field(self.time)))
         return reduce(or_, conditions)
 
     def problem(self) -> Column:
@@ -57,11 +62,22 @@ class Required:
             said = f.lit(f"'; required one of {listed(declared)}")
             text = f.concat(f.lit(f"column '{name}': unknown event type '"), column, said)
             texts.append(f.when(~column.isin(declared), text))
+        if self.time is not None:
+            column = f.col(quoted(self.time))
+            before, after = too_far_off("\0").split("\0")
+            text = f.concat(f.lit(f"column '{self.time}': {before}"), column.cast("string"), f.lit(after))
+            texts.append(f.when(_too_far_off(column), text))
         return f.concat_ws("; ", *texts)
+
+
+def _too_far_off(time: Any) -> Any:
+    """A condition for times that cannot be counted."""
+    return (time < EARLIEST) | (time > LATEST)
 
 
 def malformed_events(events: DataFrame, reading: Reading) -> DataFrame:
     """The malformed events as they came, with what is wrong with them; computed when it is used."""
     _row, problem = free_names(events.columns)
-    told = events.withColumn(problem, Required.by(reading, events.columns).problem())
+    long_time = dict(events.dtypes).get(reading.time) == "bigint"
+    told = events.withColumn(problem, Required.by(reading, events.columns, long_time=long_time).problem())
     return told.where(f"{quoted(problem)} != ''")

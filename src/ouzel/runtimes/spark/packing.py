@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ouzel.runtimes.ordering import BEGINNING
+from ouzel.logical.times import BEGINNING
+from ouzel.runtimes.ingest import beyond_counting
 from ouzel.runtimes.spark.blobs import packed
 from ouzel.runtimes.spark.spreading import bucket_keys
 
@@ -80,10 +81,11 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 def latest_tick(times: pa.ChunkedArray) -> int:
     """The largest of some times as the engines count them; before any time if there is none.
 
-    >>> latest_tick(pa.chunked_array([[3, None, 5]]))
+    >>> latest_tick(pa.chunked_array([[3, None, 5, 2**63 - 1]]))
     5
     """
-    latest = pc.max(times)
+    # an event that cannot be counted must not make time pass
+    latest = pc.max(times.filter(pc.invert(beyond_counting(times))))
     if not latest.is_valid:
         return BEGINNING
     whole = latest.cast(pa.int32()) if pa.types.is_date32(latest.type) else latest

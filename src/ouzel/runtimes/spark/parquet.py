@@ -14,8 +14,10 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ouzel.runtimes.ingest import beyond_counting
 from ouzel.runtimes.spark.blobs import packed, unpacked
 from ouzel.runtimes.spark.columns import type_column
 from ouzel.runtimes.spark.task import Task
@@ -100,9 +102,19 @@ class FileTask:
         file = pq.ParquetFile(path, memory_map=True, read_dictionary=[types] if types else None)
         table = file.read_row_group(group, columns=names).select(names)
         if types:
-            table = table.filter(_of_types(table.column(types), types, self.types_condition))
+            is_wanted = _of_types(table.column(types), types, self.types_condition)
+            table = table.filter(pc.or_(is_wanted, self._cannot_be_read(table)))
         table = table.cast(self.task.schema)
         return table if self.condition is None else table.filter(self.condition)
+
+    def _cannot_be_read(self, table: pa.Table) -> pa.ChunkedArray:
+        """Whether each event is malformed for its time or what else orders it: not to be passed over either."""
+        reading = self.task.reading
+        flags = pc.fill_null(beyond_counting(table.column(reading.time)), True)
+        for name in dict.fromkeys((reading.time, *reading.order)):
+            if table.column(name).null_count:
+                flags = pc.or_(flags, pc.is_null(table.column(name)))
+        return flags
 
     def _numbers(self, table: pa.Table) -> Any:
         """The bucket of every row: equal keys, equal buckets, in every process."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from ouzel.errors import StateError
+from ouzel.logical.times import BEGINNING
 from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.spark.blobs import written
 from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME, BucketState, Head, version_after
@@ -19,7 +20,7 @@ from ouzel.runtimes.spark.task import ROWS, Task, by_name
 LATE, MALFORMED = "late", "malformed"
 TOLD = (LATE, MALFORMED, RUNS, STATE, TIME)
 # Time is what the packed rows say, never what a matcher would make of its own events: it sees only one bucket's.
-ENDLESS = 2**62
+ENDLESS = 2**64
 # So many matchers are kept in a worker, in case it gets their bucket again.
 MATCHERS = 64
 
@@ -111,7 +112,8 @@ class Buckets(StatefulProcessor):
         columns = ["task", "part", "latest", "blob"]
         rows = sorted(row for frame in frames for row in zip(*(frame[name] for name in columns), strict=True))
         blobs = [bytes(blob) for _task, _part, _latest, blob in rows if len(blob)]
-        now = max(int(latest) for _task, _part, latest, _blob in rows) - self.stream.delay
+        latest = max(int(latest) for _task, _part, latest, _blob in rows)
+        now = max(latest - self.stream.delay, BEGINNING)
         if len(blobs) < 2:
             return now, blobs[0] if blobs else b""
         return now, written(pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs))

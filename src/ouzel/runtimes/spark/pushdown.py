@@ -8,6 +8,7 @@ from functools import reduce
 from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.language.tree import Strategy
@@ -69,7 +70,9 @@ def _wanted(query: BoundQuery, task: Task, field: Field, is_null: Field) -> Any:
     each = [_of_component(component, query, types, field, is_null) for component in query.components]
     if any(one is None for one in each):
         return None
-    return reduce(or_, [*each, Required.by(task.reading, task.schema.names).broken(field, is_null)])
+    long_time = pa.types.is_int64(task.schema.field(task.reading.time).type)
+    required = Required.by(task.reading, task.schema.names, long_time=long_time)
+    return reduce(or_, [*each, required.broken(field, is_null)])
 
 
 def described(query: BoundQuery) -> list[str]:
