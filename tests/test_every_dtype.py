@@ -65,4 +65,6 @@ def test_every_dtype_in_every_role(name: str, role: str) -> None:
     expected = outcome(table, query, engine="reference", **options)
     assert outcome(table, query, **options) == expected
     if role == "unused":
-        assert expected == "[{'a': 1, 'b': 2}, {'a': 1, 'b': 3}" + (", {'a': 1, 'b': 4}]" if len(table) == 4 else "]")
+        assert expected == "[{'a': 1, 'b': 2}, {'a': 1, 'b': 3}" + (
+            ", {'a': 1, 'b': 4}]" if len(table) == 4 else "]"
+        )
