@@ -116,8 +116,8 @@ def match(
     """Find all matches of a query in events.
 
     `events` is a pyarrow, pandas, Polars or Spark table, a list of dicts, the path of a Parquet, CSV or JSON lines
-    file, or a dict of these by type; the matches come back as the same kind of table (pyarrow's for a file), or, if
-    the query's text holds several queries, as a dict of tables by query name.
+    file, or a dict of these by type; the matches come back as the same kind of table (pyarrow's for a file), or,
+    if the query's text holds several queries, as a dict of tables by query name.
 
     - `time`, `type` name the columns that hold an event's time and type.  By default the type is in the column
       `type` if there is one; with `type=None` every component ranges over all events.
