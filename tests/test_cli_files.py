@@ -87,6 +87,14 @@ def test_an_encoding_and_a_delimiter(cli: Cli) -> None:
     assert "required one that Python knows" in cli("run", QUERY, "--events", "tabs.csv", "--encoding", "x").err
 
 
+def test_json_lines_in_another_encoding(cli: Cli) -> None:
+    Path("wide.jsonl").write_bytes(Path("events.jsonl").read_text(encoding="utf-8").encode("utf-16"))
+    assert "cannot be read: line 1" in cli("run", QUERY, "--events", "wide.jsonl").err
+    assert found(cli("run", QUERY, "--events", "wide.jsonl", "--encoding", "utf-16")) == rows(FOUND)
+    assert "is not in ascii" in cli("run", QUERY, "--events", "wide.jsonl", "--encoding", "ascii").err
+    assert "required one that Python knows" in cli("run", QUERY, "--events", "wide.jsonl", "--encoding", "x").err
+
+
 def test_a_format_that_the_name_does_not_tell(cli: Cli) -> None:
     Path("events.csv").rename("events.txt")
     assert "--events-format" in cli("run", QUERY, "--events", "events.txt").err

@@ -151,3 +151,18 @@ def test_a_delimiter(delimiter: str) -> None:
     message = refused("other.csv")
     assert message.startswith("'other.csv' has one column, 'ts")
     assert message.endswith(f"hint: say how they are delimited: delimiter={delimiter!r}")
+
+
+def test_json_lines_in_another_encoding() -> None:
+    Path("latin.jsonl").write_bytes('{"ts": 1, "type": "A", "x": "Müller"}\n'.encode("latin-1"))
+    message = refused("latin.jsonl")
+    assert message.startswith("'latin.jsonl' is not in UTF-8: ")
+    assert message.endswith("hint: say how it is written, for example encoding='latin-1'")
+
+
+def test_a_directory_of_compressed_files() -> None:
+    Path("zipped").mkdir()
+    Path("zipped.csv.gz").rename("zipped/part.csv.gz")
+    assert oz.match("zipped", QUERY).to_pylist() == FOUND
+    Path("zipped/events.jsonl").write_text("{}")
+    assert "required files of one format in the directory" in refused("zipped", oz.SchemaError)

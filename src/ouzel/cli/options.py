@@ -34,7 +34,9 @@ EventsFormatOption = Annotated[
 ]
 EncodingOption = Annotated[
     str | None,
-    typer.Option(rich_help_panel=EVENTS, metavar="NAME", help="The encoding of CSV.", show_default="UTF-8"),
+    typer.Option(
+        rich_help_panel=EVENTS, metavar="NAME", help="The encoding of CSV and JSON lines.", show_default="UTF-8"
+    ),
 ]
 DelimiterOption = Annotated[
     str | None,

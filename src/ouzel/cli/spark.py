@@ -106,13 +106,13 @@ class SparkRun:
     def _read(self, path: Path, how: Writing) -> DataFrame:
         """A source of Spark's: a file, pattern or directory by how it ends, or a table of the catalog."""
         reader, name = self.session.read, str(path)
+        if how.encoding is not None:
+            reader = reader.option("encoding", _charset(how.encoding))
         suffix = Path(path.name.lower().removesuffix(".gz")).suffix
         match how.format or SUFFIXES.get(suffix):
             case "csv":
                 if how.delimiter is not None:
                     reader = reader.option("sep", how.delimiter)
-                if how.encoding is not None:
-                    reader = reader.option("encoding", _charset(how.encoding))
                 return reader.option("header", True).option("inferSchema", True).csv(name)
             case "json":
                 return reader.json(name)

@@ -27,9 +27,9 @@ def line_of_csv(source: Path | io.BytesIO, row: int, how: Writing) -> int:
     return row + 2
 
 
-def line_of_json(source: Path | io.BytesIO, row: int) -> int:
+def line_of_json(source: Path | io.BytesIO, row: int, how: Writing) -> int:
     """The line of a row of JSON lines; empty lines are no rows."""
-    with _text(source, "utf-8") as file:
+    with text_of(source, how.encoding or "utf-8-sig") as file:
         lines = (number for number, line in enumerate(file, 1) if line.strip())
         return next((line for place, line in enumerate(lines) if place == row), row + 1)
 
@@ -45,17 +45,17 @@ def csv_trouble(source: Path | io.BytesIO, said: str, how: Writing) -> str:
     return (said if line is None else f"line {line}: {said}") + hint
 
 
-def json_trouble(source: Path | io.BytesIO, said: str) -> str:
+def json_trouble(source: Path | io.BytesIO, said: str, how: Writing) -> str:
     """What Arrow says of a file of JSON lines that it cannot read, with the line."""
     hint = "\n  hint: required JSON lines, one object per line"
-    with _text(source, "utf-8") as file:
+    with text_of(source, how.encoding or "utf-8-sig") as file:
         for number, line in enumerate(file, 1):
             if line.strip() and not _is_object(line):
                 return f"line {number}: {said}{hint}"
     found = re.search(r" in row (\d+)$", said)
     if found is None or _size(source) > _BLOCK:
         return said + hint
-    return f"line {line_of_json(source, int(found[1]))}: {said[: found.start()]}{hint}"
+    return f"line {line_of_json(source, int(found[1]), how)}: {said[: found.start()]}{hint}"
 
 
 def _is_object(line: str) -> bool:
@@ -67,7 +67,7 @@ def _is_object(line: str) -> bool:
 
 def _records(source: Path | io.BytesIO, how: Writing) -> Iterator[tuple[int, list[str]]]:
     """The records of a CSV file with the lines on which they begin; empty lines are none."""
-    with _text(source, how.encoding or "utf-8-sig") as file:
+    with text_of(source, how.encoding or "utf-8-sig") as file:
         reader = csv.reader(file, delimiter=how.delimiter or ",")
         before = 0
         for fields in reader:
@@ -77,17 +77,18 @@ def _records(source: Path | io.BytesIO, how: Writing) -> Iterator[tuple[int, lis
 
 
 @contextmanager
-def _text(source: Path | io.BytesIO, encoding: str) -> Iterator[TextIO]:
+def text_of(source: Path | io.BytesIO, encoding: str, errors: str = "replace") -> Iterator[TextIO]:
+    """The text of a file, also of one that is compressed."""
     is_zipped = isinstance(source, Path) and source.name.lower().endswith(".gz")
     opened = gzip.open if is_zipped else open
     whole: Any = source if isinstance(source, io.BytesIO) else opened(source, "rb")
-    with whole as held, io.TextIOWrapper(held, encoding=encoding, errors="replace", newline="") as file:
+    with whole as held, io.TextIOWrapper(held, encoding=encoding, errors=errors, newline="") as file:
         yield file
 
 
 def _has_zeros(source: Path | io.BytesIO) -> bool:
     """Whether there are zero bytes at the start, as in no text but that of two bytes a character."""
-    with _text(source, "latin-1") as file:
+    with text_of(source, "latin-1") as file:
         return "\0" in file.read(1000)
 
 

@@ -16,7 +16,7 @@ import pyarrow.json
 import pyarrow.parquet
 
 from ouzel.errors import DataError, SchemaError, listed
-from ouzel.runtimes.file_lines import csv_trouble, json_trouble, line_of_csv, line_of_json
+from ouzel.runtimes.file_lines import csv_trouble, json_trouble, line_of_csv, line_of_json, text_of
 from ouzel.runtimes.file_times import coarsen, parse_times
 from ouzel.runtimes.quarantine import Problem
 
@@ -33,7 +33,7 @@ FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 
 @dataclass(frozen=True)
 class Writing:
-    """How files are written: the format where their names do not tell it; of CSV, encoding and delimiter."""
+    """How files are written: the format where names do not tell it, the encoding of text, the delimiter of CSV."""
 
     format: str | None = None
     encoding: str | None = None
@@ -72,7 +72,7 @@ class FileEvents:
                 if part.format == "csv":
                     return f"line {line_of_csv(part.source(), row, self.writing)}{where}"
                 return (
-                    f"line {line_of_json(part.source(), row)}{where}"
+                    f"line {line_of_json(part.source(), row, self.writing)}{where}"
                     if part.format == "json"
                     else f"row {row}{where}"
                 )
@@ -127,7 +127,7 @@ def _time_as_text(table: pa.Table, time: str) -> pa.Table:
 def parts_of(path: Path, how: Writing) -> list[Part]:
     """The files that a path names: itself, those below a directory, or those that a pattern finds."""
     if path.exists():
-        return _of_directory(path) if path.is_dir() else [Part(path, format_of(path, how))]
+        return _of_directory(path, how) if path.is_dir() else [Part(path, format_of(path, how))]
     if not glob.has_magic(str(path)):
         raise FileNotFoundError(2, "no such file or directory", str(path))
     found = matching(path)
@@ -144,22 +144,26 @@ def matching(pattern: Path) -> list[Path]:
 
 def format_of(path: Path, how: Writing) -> str:
     """The format of a file, as it was said or as its name tells."""
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    chosen = how.format or SUFFIXES.get(suffix)
+    chosen = how.format or _told_format(path)
     if chosen is None:
         raise SchemaError(f"'{path}': required a name that ends in {', '.join(SUFFIXES)}, or a directory")
     return chosen
 
 
-def _of_directory(path: Path) -> list[Part]:
+def _told_format(path: Path) -> str | None:
+    """The format that a file's name tells."""
+    return SUFFIXES.get(Path(path.name.lower().removesuffix(".gz")).suffix)
+
+
+def _of_directory(path: Path, how: Writing) -> list[Part]:
     """A directory of Parquet files is read as one; else the text files in it, all of one format."""
-    below = [file for file in data_files(path) if SUFFIXES.get(file.suffix.lower()) is not None]
-    formats = {SUFFIXES[file.suffix.lower()] for file in below}
+    below = [(file, how.format or _told_format(file)) for file in data_files(path)]
+    formats = {told for _file, told in below if told is not None}
     if not formats or "parquet" in formats:
         return [Part(path, "parquet")]
     if len(formats) > 1:
         raise SchemaError(f"'{path}': required files of one format in the directory; got CSV and JSON lines")
-    return [Part(file, formats.copy().pop()) for file in below]
+    return [Part(file, told) for file, told in below if told is not None]
 
 
 def data_files(path: Path) -> list[Path]:
@@ -192,7 +196,7 @@ def _read(part: Part, time: str, how: Writing) -> pa.Table:
     readers: dict[str, Callable[[], pa.Table]] = {
         "parquet": lambda: _read_parquet(part),
         "csv": lambda: _read_csv(part, time, how),
-        "json": lambda: _read_json(part, time),
+        "json": lambda: _read_json(part, time, how),
     }
     try:
         return readers[part.format]()
@@ -201,7 +205,7 @@ def _read(part: Part, time: str, how: Writing) -> pa.Table:
         if part.format == "csv":
             trouble = csv_trouble(part.source(), trouble, how)
         elif part.format == "json":
-            trouble = json_trouble(part.source(), trouble)
+            trouble = json_trouble(part.source(), trouble, how)
         raise DataError(f"'{part.path}' cannot be read: {trouble}") from error
 
 
@@ -241,7 +245,7 @@ def _read_csv(part: Part, time: str, how: Writing) -> pa.Table:
     except UnicodeDecodeError as error:
         raise DataError(f"'{part.path}' is not in {how.encoding or 'UTF-8'}: {error}{_OTHER_ENCODING}") from error
     except LookupError as error:
-        raise DataError(f"encoding: required one that Python knows; got '{how.encoding}'") from error
+        raise DataError(_UNKNOWN_ENCODING.format(how.encoding)) from error
     # what is no UTF-8 Arrow takes for bytes
     bytes_in = next((one.name for one in table.schema if pa.types.is_binary(one.type)), None)
     if bytes_in is not None:
@@ -255,13 +259,33 @@ def _read_csv(part: Part, time: str, how: Writing) -> pa.Table:
     return table
 
 
+_UNKNOWN_ENCODING = "encoding: required one that Python knows; got '{}'"
 _OTHER_ENCODING = "\n  hint: say how it is written, for example encoding='latin-1'"
 
 
-def _read_json(part: Part, time: str) -> pa.Table:
+def _read_json(part: Part, time: str, how: Writing) -> pa.Table:
     """Read JSON lines; what looks like a time is read as text, since Arrow would drop its zone."""
-    table = pyarrow.json.read_json(part.source())
+    content = None if how.encoding is None else _in_utf8(part, how.encoding)
+
+    def source() -> Any:
+        return part.source() if content is None else io.BytesIO(content)
+
+    table = pyarrow.json.read_json(source())
     if time in table.column_names and pa.types.is_timestamp(table.schema.field(time).type):
         text = pyarrow.json.ParseOptions(explicit_schema=pa.schema({time: pa.string()}))
-        return pyarrow.json.read_json(part.source(), parse_options=text)
+        table = pyarrow.json.read_json(source(), parse_options=text)
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"'{part.path}' is not in UTF-8: {error}{_OTHER_ENCODING}") from error
     return table
+
+
+def _in_utf8(part: Part, encoding: str) -> bytes:
+    try:
+        with text_of(part.source(), encoding, errors="strict") as file:
+            return file.read().encode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"'{part.path}' is not in {encoding}: {error}{_OTHER_ENCODING}") from error
+    except LookupError as error:
+        raise DataError(_UNKNOWN_ENCODING.format(encoding)) from error
