@@ -104,3 +104,14 @@ def test_times_that_look_like_seconds(spark: SparkSession) -> None:
     events = spark.createDataFrame(rows, "ts long, type string, tag long")
     with pytest.warns(oz.OuzelWarning, match="they look like seconds"):
         oz.match(events, "PATTERN SEQ(Shelf a, Exit c) WITHIN 10 RETURN a.tag")
+
+
+def test_files_that_are_not_there_are_told_before_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ouzel.cli.spark.local_session", lambda master: pytest.fail("started"))
+    (tmp_path / "none").mkdir()
+    for path, problem in (("nowhere.parquet", "No such file or directory"), ("none", "required files of events")):
+        result = CliRunner().invoke(app, ["run", QUERY, "--events", str(tmp_path / path), "--runtime", "spark"])
+        assert problem in str(result.exception)
+        assert str(tmp_path / path) in str(result.exception)

@@ -60,6 +60,9 @@ def test_what_is_refused(spark: SparkSession, source: Path, tmp_path: Path) -> N
     (source / "2.csv").touch()
     with pytest.raises(oz.OuzelError, match=r"required files of one format; got files of csv, json\n.*/\*\.json'"):
         oz.read_stream(source, SCHEMA)
+    with pytest.raises(oz.OuzelError, match=r"elsewhere': required a directory, or a pattern .*; there is none"):
+        oz.read_stream(tmp_path / "elsewhere", SCHEMA)
+    (tmp_path / "elsewhere").mkdir()
     with pytest.raises(oz.OuzelError, match="got none that are known"):
         oz.read_stream(tmp_path / "elsewhere", SCHEMA)
     with pytest.raises(oz.SchemaError, match="topic 'readings': required a schema for its values"):

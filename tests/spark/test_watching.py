@@ -56,4 +56,6 @@ def test_what_spark_refuses_is_our_error(spark: SparkSession, tmp_path: Path) ->
     result = CliRunner().invoke(app, arguments)
     assert isinstance(result.exception, oz.OuzelError)
     assert str(result.exception).startswith("Spark: [TABLE_OR_VIEW_NOT_FOUND]")
-    assert str(own_error("")) == "Spark: an error without a text"
+    assert str(own_error("")).splitlines()[0] == "Spark: an error without a text"
+    told = own_error("An error occurred while calling o1.save.\n: java.io.IOException: no such place\n\tat java")
+    assert str(told).splitlines()[0] == "Spark: java.io.IOException: no such place"

@@ -236,7 +236,7 @@ def _on_spark(
     began, report = perf_counter(), oz.Report()
     aside = file_paths(quarantine, None, [""], "--quarantine") if quarantine else None
     with progress_bar("starting Spark") as bar, own_errors():
-        spark = SparkRun(master)
+        spark = SparkRun(master, events)
         bar.say("matching on Spark")
         with watched_tasks(spark.session, bar.tasks):
             results = spark.match(query, events, how, report=report, **options)

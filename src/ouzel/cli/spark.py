@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import errno
+import os
 import re
+from collections.abc import Iterable
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +15,11 @@ import pyarrow as pa
 import typer
 
 import ouzel as oz
-from ouzel.cli.progress import STDERR
 from ouzel.cli.read import STDIN, named_paths, split
 from ouzel.cli.write import SUFFIXES, Format
 from ouzel.runtimes.files import Writing, matching
 from ouzel.runtimes.spark.nanoseconds import read_parquet
 from ouzel.runtimes.spark.session import local_session
-from ouzel.runtimes.spark.watching import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,10 +57,17 @@ def _files(path: Path) -> list[Path]:
     return [file for file in below if file.is_file()]
 
 
-def quieten(session: SparkSession) -> None:
-    """Keep Spark's log off a terminal: what goes wrong is told once, by us."""
-    if STDERR.is_terminal and not is_connect(session):
-        session.sparkContext.setLogLevel("OFF")
+def _require_files(paths: Iterable[str]) -> None:
+    """Refuse names of files that are not there, and directories without any; other names may be tables."""
+    for name in paths:
+        path = Path(name)
+        is_file = path.exists() or "/" in name or Path(name.lower().removesuffix(".gz")).suffix in SUFFIXES
+        if not is_file or name == STDIN or "://" in name or name.startswith("file:"):
+            continue
+        if not path.exists() and not matching(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+        if not any(file.name[0] not in "._" for file in _files(path)):
+            raise oz.OuzelError(f"'{name}': required files of events; the directory has none")
 
 
 def _charset(encoding: str) -> str:
@@ -77,10 +85,11 @@ def _charset(encoding: str) -> str:
 class SparkRun:
     """One command on Spark."""
 
-    def __init__(self, master: str | None) -> None:
-        """Find or start the session."""
+    def __init__(self, master: str | None, events: Iterable[str] = ()) -> None:
+        """Find or start the session; it takes seconds, so a path that is not there is told before."""
+        if master is None or master.startswith("local"):
+            _require_files(path for _name, path in map(split, events))
         self.session: SparkSession = local_session(master)
-        quieten(self.session)
 
     def match(self, query: oz.Query, events: list[str], how: Writing, **options: Any) -> dict[str, DataFrame]:
         """The matches of each query, not computed yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 import tempfile
@@ -19,7 +20,6 @@ from rich.text import Text
 import ouzel as oz
 from ouzel.cli.progress import STDERR, progress_bar
 from ouzel.cli.show import counted
-from ouzel.cli.spark import quieten
 from ouzel.runtimes.spark.columns import arrow_schema
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.sinks import as_json, started
@@ -27,6 +27,8 @@ from ouzel.runtimes.spark.sources import stream_session
 from ouzel.runtimes.spark.topics import topic_of
 from ouzel.runtimes.spark.watching import StreamNumbers, is_connect, own_error, own_errors, time_text
 
+NO_SPACE = "No space left on device"
+GO_ON = "with more of it, the same command goes on where it stopped"
 STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143}
 """The exit codes of a stream that was stopped."""
 
@@ -58,7 +60,6 @@ class Stream:
     def start(self, query: oz.Query, options: dict[str, Any], master: str | None, checkpoint: Path) -> Running:
         """Start it on Spark."""
         session = stream_session(self.source, self.schema, self.to, master=master)
-        quieten(session)
         events = oz.read_stream(self.source, self.schema, session=session)
         delay = int(self.watermark) if self.watermark.isdigit() else self.watermark
         how = SparkOptions(buckets=self.buckets)
@@ -127,6 +128,9 @@ def run_stream(query: oz.Query, stream: Stream, options: dict[str, Any], master:
             error = None if stopped.is_set() else running.query.exception()
     _summarise(running.numbers, stream.checkpoint if stopped.is_set() else None)
     if error is not None:
+        full = [str(place) for place in (stream.checkpoint, stream.to) if place is not None and is_full(place)]
+        if NO_SPACE in str(error) and full:
+            raise oz.OuzelError(f"no space is left on the disk of {' and '.join(full)}; {GO_ON}")
         raise own_error(str(error))
     if stopped.is_set():
         raise typer.Exit(STOPPED[stopped.by])
@@ -158,6 +162,13 @@ def _signals() -> Iterator[Stopped]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def is_full(place: str | Path) -> bool:
+    """Whether the disk has no space left on which a directory is, or would be."""
+    path = Path(place)
+    found = next((one for one in (path, *path.absolute().parents) if one.exists()), None)
+    return found is not None and shutil.disk_usage(found).free < 1 << 20
 
 
 def _summarise(numbers: StreamNumbers, checkpoint: Path | None) -> None:

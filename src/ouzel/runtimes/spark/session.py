@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 from ouzel.errors import OuzelError
 from ouzel.runtimes.spark.java import java_home
+from ouzel.runtimes.spark.log import divert
+from ouzel.runtimes.spark.masters import require_answer
 from ouzel.runtimes.spark.workers import ROCKSDB, STATE_STORE, trust
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def local_session(master: str | None = None, settings: Mapping[str, str] | None 
         _require_same(active, master)
         return active
     master = master or os.environ.get("SPARK_REMOTE") or LOCAL
+    require_answer(master)
     if master.startswith("sc://"):
         return _connect(master, settings or {})
     return _start(master, {**session_settings(master), **(settings or {})})
@@ -127,9 +130,13 @@ def _connect(url: str, settings: Mapping[str, str]) -> SparkSession:
 
 
 def _start(master: str, settings: Mapping[str, str]) -> SparkSession:
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
     with _environment(master):
+        # Java first, and where it writes its log; then the session
+        SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())))
+        divert(SparkContext._jvm)
         session = SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
     if master.startswith("local"):
         trust(session)

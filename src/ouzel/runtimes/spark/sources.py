@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError, SchemaError
+from ouzel.runtimes.files import matching
 from ouzel.runtimes.spark.nanoseconds import in_microseconds, nanosecond_columns, parquet_schema
 from ouzel.runtimes.spark.session import active_session, local_session
 from ouzel.runtimes.spark.topics import Topic, topic_of
@@ -137,6 +138,9 @@ def _parquet(session: SparkSession, source: str, options: dict[str, Any]) -> Dat
 def _format(source: str) -> str:
     """The format of the files in a directory, or of those that a pattern is for, by how their names end."""
     suffixes = {Path(source).suffix}
+    is_there = "://" in source or Path(source).exists() or matching(Path(source))
+    if not is_there and not suffixes & FORMATS.keys():
+        raise OuzelError(f"'{source}': required a directory, or a pattern such as 'DIR/*.json'; there is none")
     if Path(source).is_dir():
         files = (path for path in Path(source).rglob("*") if path.is_file() and path.name[0] not in "._")
         suffixes = {Path(path.name.removesuffix(".gz")).suffix for path in files} or suffixes

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ouzel.errors import DataError, OuzelError, QueryError, SchemaError, StateError
+from ouzel.runtimes.spark.log import log_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -146,8 +147,18 @@ def own_error(text: str) -> OuzelError:
     """The error that Spark's text tells of: the last of Ouzel's own in it, else its first line."""
     found = re.findall(r"^ouzel\.errors\.(\w+): (.*(?:\n  .*)*)", text, re.MULTILINE)
     if not found:
-        return OuzelError(f"Spark: {text.strip().splitlines()[0] if text.strip() else 'an error without a text'}")
+        log = log_file()
+        more = f"\n  hint: more of it is in Spark's log, {log}" if log else ""
+        return OuzelError(f"Spark: {_first_line(text)}{more}")
     name, message = found[-1]
     # a worker says it with a traceback and Spark's state code around it
     message = re.sub(r"\n  (File \"|SQLSTATE).*", "", message, flags=re.DOTALL)
     return _KINDS.get(name, OuzelError)(message)
+
+
+def _first_line(text: str) -> str:
+    """What Spark says first; the bridge to Java only says that there is an error."""
+    lines = [
+        line.strip(": ") for line in text.splitlines() if not line.startswith("An error occurred while calling")
+    ]
+    return next(filter(None, lines), "an error without a text")
