@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,8 @@ class Refutation:
     def _source(self, conjuncts: list[Conjunct]) -> str:
         emitter = Emitter(self.operands, depth=3)
         rows = _MatchRows(self.component.variable, self.used)
-        for conjunct in conjuncts:
+
+        def test(conjunct: Conjunct) -> str:
             nodes = [node for literal in conjunct.literals for node in references(literal)]
             absent = {
                 f"{rows.row(node)} < 0"
@@ -73,8 +75,9 @@ class Refutation:
                 if isinstance(node, Attribute | Moment) and node.variable in self.shape.optional
             }
             flag = emitter.holds(conjunct, rows)
-            emitter.line(f"if {' or '.join([*sorted(absent), flag])}:")
-            emitter.depth += 1
+            return " or ".join([*sorted(absent), flag])
+
+        emitter.go_on_if([partial(test, conjunct) for conjunct in conjuncts])
         emitter.line("keep[k] = False")
         emitter.line("break")
         bound = "".join(f", b{number}" for number in range(len(self.used)))

@@ -182,11 +182,12 @@ class Writer:
     def _begin(self, run: str, state: int, skipped: list[int], target: int) -> None:
         """Begin a component with event x, having left others empty."""
         line, component = self.emitter.line, self.shape.states[target]
-        for one in skipped:
-            self._guard(self.shape.at(one, Place.PROCEED), RunRows(self.registers, run, state, None))
+        rows = RunRows(self.registers, run, state, None)
+        tests = [self._test(c, rows) for one in skipped for c in self.shape.at(one, Place.PROCEED)]
         rows = RunRows(self.registers, run, state, component.variable)
         own = self.shape.at(target, Place.BEGIN) + self.shape.at(target, Place.TAKE)
-        self._guard([c for c in own if component.variable not in c.from_second], rows)
+        tests += [self._test(c, rows) for c in own if component.variable not in c.from_second]
+        self.emitter.go_on_if(tests)
         if self._is_terminal(target) and not self._accepting(target):
             # nothing is left to do for the run but to be a match: its last event needs no node
             self._found(f"ri[{run}, {NODE}]", "base + x", target)
@@ -292,17 +293,23 @@ class Writer:
         return max(len(self.shape.after(-1)), *(len(self.shape.after(state)) + 1 for state in states))
 
     def _guard(self, conjuncts: list[Conjunct], rows: RunRows) -> None:
-        """Go on only if conditions hold; one that mentions an event which is not there is not applied."""
-        for conjunct in conjuncts:
+        """Go on only if conditions hold."""
+        self.emitter.go_on_if([self._test(conjunct, rows) for conjunct in conjuncts])
+
+    def _test(self, conjunct: Conjunct, rows: RunRows) -> Callable[[], str]:
+        """Writes a condition and tells its flag; one that mentions an event which is not there is not applied."""
+
+        def test() -> str:
             absent = {
-                test
+                is_absent
                 for literal in conjunct.literals
                 for node in references(literal)
-                if isinstance(node, Attribute | Moment) and (test := rows.absent(node)) is not None
+                if isinstance(node, Attribute | Moment) and (is_absent := rows.absent(node)) is not None
             }
             flag = self.emitter.holds(conjunct, rows)
-            self.emitter.line(f"if {' or '.join([*sorted(absent), flag])}:")
-            self.emitter.depth += 1
+            return " or ".join([*sorted(absent), flag])
+
+        return test
 
 
 def _is_closure(component: Component) -> bool:

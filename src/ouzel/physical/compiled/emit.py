@@ -57,6 +57,10 @@ class ByVariable:
         raise UnsuitableError("it refers to the elements of a closure")
 
 
+# So many conditions of one place nest in each other: there are several places in a row, and 100 levels in Python.
+NESTED = 8
+
+
 @dataclass
 class Emitter:
     """Writes source line by line."""
@@ -86,6 +90,26 @@ class Emitter:
         name = self.fresh()
         self.line(f"{name} = {' or '.join(flags)}")
         return name
+
+    def go_on_if(self, tests: Sequence[Callable[[], str]], nested: int = NESTED) -> None:
+        """Write tests one by one, each a function that writes it and tells its flag; what follows is if all hold.
+
+        Up to `nested` of them nest, which reads best; more stand below each other, as Python nests only so deep.
+        """
+        if len(tests) <= nested:
+            for test in tests:
+                self.line(f"if {test()}:")
+                self.depth += 1
+            return
+        name = self.fresh()
+        self.line(f"{name} = True")
+        for test in tests:
+            self.line(f"if {name}:")
+            self.depth += 1
+            self.line(f"{name} = {test()}")
+            self.depth -= 1
+        self.line(f"if {name}:")
+        self.depth += 1
 
     # ---- values ------------------------------------------------------------------------------------------
 

@@ -13,6 +13,8 @@ from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.partitions import key_column
 from ouzel.physical.compiled.prepare import Filters
 
+# So many loops nest in Python: one for events, one for each component before the last, one for what refutes.
+MOST_LOOPS = 20
 EQUIVALENCES = ("combined", "dynamic", "multi", "selection")
 
 
@@ -91,6 +93,8 @@ def shape_of(query: BoundQuery, equivalence: str) -> tuple[Shape, Filters]:
     if len(query.components) > 60:
         raise UnsuitableError("a scan takes at most 60 components")
     positives = tuple(one for one in steps if not one.negative)
+    if len(positives) + (len(positives) < len(steps)) > MOST_LOOPS:
+        raise UnsuitableError(f"a scan has a loop for each component, and {MOST_LOOPS} can nest in each other")
     for test in query.equivalences:
         key_column(query, test)
     single = [(one, [c for c in query.conjuncts if c.variables == {one.variable}]) for one in steps]

@@ -9,13 +9,17 @@ which stops where the window ends (SASE 4.3) and checks each condition as soon a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ouzel.logical.pattern import Component
-from ouzel.physical.compiled.emit import ByVariable, Emitter
+from ouzel.physical.compiled.emit import NESTED, ByVariable, Emitter
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.scan.shape import Negative, Shape
 from ouzel.physical.stoppable import SEEN
+
+# In a short sequence, conditions nest in the loops of its components.
+_SHORT = 6
 
 
 def scan_source(shape: Shape, operands: Operands) -> str:
@@ -170,28 +174,24 @@ class _Writer:
     def _construct(self, level: int) -> None:
         """Decide what can be decided with component `level` bound, then bind the one before."""
         depth = self.emitter.depth
-        if self.shape.early and level < self.last:
+        rows, tests = ByVariable(self.rows), list[Callable[[], str]]()
+        if self.shape.early and level < self.last and self._same_keys(""):
             # dynamic filtering in construction (SASE 4.2.2)
-            self._if(self._same_keys(f"x{level}"))
-        for conjunct in self.shape.conjuncts:
-            if self.shape.level(conjunct) == level:
-                self._if([self.emitter.holds(conjunct, ByVariable(self.rows))])
+            tests.append(lambda: " and ".join(self._same_keys(f"x{level}")))
+        own = [conjunct for conjunct in self.shape.conjuncts if self.shape.level(conjunct) == level]
+        tests += [partial(self.emitter.holds, conjunct, rows) for conjunct in own]
         for number, negative in enumerate(self.shape.inner):
             if self.shape.negative_level(negative) == level:
-                self._unless_refuted(number, negative)
+                tests.append(partial(self._not_refuted, number, negative))
+        if level == 0 and not self.shape.early and self.last and self._same_keys(""):
+            # what the stacks do not tell apart is left to selection (SASE 3.1, 4.2.2)
+            tests.append(lambda: " and ".join(t for k in range(self.last) for t in self._same_keys(f"x{k}")))
+        self.emitter.go_on_if(tests, NESTED if self.shape.length <= _SHORT else 1)
         if level == 0:
-            if not self.shape.early:
-                # what the stacks do not tell apart is left to selection (SASE 3.1, 4.2.2)
-                self._if([test for before in range(self.last) for test in self._same_keys(f"x{before}")])
             self._emit()
         else:
             self._loop(level - 1)
         self.emitter.depth = depth
-
-    def _if(self, tests: list[str]) -> None:
-        if tests:
-            self.emitter.line(f"if {' and '.join(tests)}:")
-            self.emitter.depth += 1
 
     def _same_keys(self, event: str) -> list[str]:
         """The tests that an event agrees with the last one on the keys that are compared."""
@@ -217,8 +217,8 @@ class _Writer:
         line(f"j{level} = {self._previous(level, f'j{level}')}")
         self.emitter.depth -= 1
 
-    def _unless_refuted(self, number: int, negative: Negative) -> None:
-        """Go on unless an event in the gap refutes the match: those after the left neighbour, latest first."""
+    def _not_refuted(self, number: int, negative: Negative) -> str:
+        """Whether no event in the gap refutes the match: those after the left neighbour, latest first."""
         line, gap = self.emitter.line, negative.gap
         line(f"q = {self._refuting(number) if gap == self.last else f'behind{number}[j{gap}]'}")
         line("refuted = False")
@@ -238,8 +238,7 @@ class _Writer:
         line("    break")
         self.emitter.depth -= 2
         line("    q = earlier[q]")
-        line("if not refuted:")
-        self.emitter.depth += 1
+        return "not refuted"
 
     def _emit(self) -> None:
         """Write a sequence; without room for it, leave the event for another time."""
