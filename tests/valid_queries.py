@@ -28,4 +28,7 @@ QUERIES = (
     "PATTERN SEQ(A+ a[], B b) WHERE count(a[]) > 2 AND a.LEN < 9 RETURN a[].x, first(a[].y), last(a[].y)",
     "PATTERN SEQ(A+ a[], B b) WHERE [s] RETURN count(*), sum(a[].y) AS y, max(b.ts), count(b) OUTPUT AGGREGATE",
     "PATTERN SEQ(A a, B b) WHERE substring(a.s, 1, 2) = upper('ab') OR sqrt(ln(exp(floor(a.y)))) > ceil(1e-3)",
+    "PATTERN A a WHERE a.s LIKE 'x!%' ESCAPE '!' AND a.s NOT RLIKE '^x+$' RETURN a.*, match_number() AS n",
+    "PATTERN SEQ(A+ `a ``b`[], B b) WHERE stddev(`a ``b`[].y) > 1 RETURN count(distinct `a ``b`[].x) AS n",
+    "PATTERN SEQ(A a, B b) WHERE hour(a.ts) = 1 AND date_trunc('day', a.ts) < b.ts - $d WITHIN $w RETURN *",
 )

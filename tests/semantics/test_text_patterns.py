@@ -30,9 +30,30 @@ def test_like_takes_linear_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["", "%", "_", "%%", "a", "a%", "%a", "%a%", "a_", "_a%", "%a_b", "a%b", "ab%ba", "%_%_"]
+    "pattern",
+    [
+        "",
+        "%",
+        "_",
+        "%%",
+        "a",
+        "a%",
+        "%a",
+        "%a%",
+        "a_",
+        "_a%",
+        "%a_b",
+        "a%b",
+        "ab%ba",
+        "%_%_",
+        "a.b",
+        "%[a]",
+        "a b",
+        "%\n",
+    ],
 )
-def test_like_means_what_sql_says(pattern: str) -> None:
+@pytest.mark.parametrize("engine", ["scan", "reference"])
+def test_like_means_what_sql_says(pattern: str, engine: str) -> None:
     """Against a definition by recursion."""
 
     def means(text: str, rest: str) -> bool:
@@ -43,8 +64,10 @@ def test_like_means_what_sql_says(pattern: str) -> None:
         return bool(text) and rest[0] in ("_", text[0]) and means(text[1:], rest[1:])
 
     texts = ["".join(letters) for n in range(5) for letters in product("ab", repeat=n)]
+    texts += ["a\n", "\na", "ä", "aä", "🦆b", "a.b", "a b", "[a]"]
     events = [{"ts": n, "type": "A", "s": text} for n, text in enumerate(texts)]
-    rows = oz.match(events, "PATTERN A a WHERE a.s LIKE $p RETURN a.s", params={"p": pattern})
+    query = "PATTERN A a WHERE a.s LIKE $p RETURN a.s"
+    rows = oz.match(events, query, params={"p": pattern}, engine=engine)
     assert [row["s"] for row in rows] == [text for text in texts if means(text, pattern)]
 
 
@@ -65,6 +88,10 @@ def test_escape() -> None:
     assert is_like("%", "%%", "%") is True
     assert value("a.s LIKE '50!%' ESCAPE '!'", "a1:s=50%") is True
     assert value("a.s NOT LIKE '50!%' escape '!'", "a1:s=50%") is False
+
+
+def test_a_pattern_may_be_the_attribute_itself() -> None:
+    assert found("PATTERN A a WHERE a.s LIKE a.s ESCAPE '!'", "a1:s=x a2:s=x!y a3:s=null a4:s=%") == ["a1", "a4"]
 
 
 def test_a_pattern_may_be_an_attribute() -> None:

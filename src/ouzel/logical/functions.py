@@ -15,7 +15,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.logical.calendar import PARTS
-from ouzel.logical.text_patterns import is_like, search, search_columns
+from ouzel.logical.text_patterns import is_like, like_columns, search, search_columns
 from ouzel.logical.type_rules import (
     NUMBERS,
     arithmetic,
@@ -201,7 +201,7 @@ BUILT_IN: dict[str, Function] = {
         Function("/", quotient, _defined(lambda left, right: float(left) / float(right))),
         Function("%", arithmetic, _defined(_promoted(_remainder))),
         Function("negate", same_number, _bounded(operator.neg)),
-        Function("like", fixed(BOOLEAN, (2, 3), Kind.STRING), is_like),
+        Function("like", fixed(BOOLEAN, (2, 3), Kind.STRING), is_like, columns=like_columns),
         Function("rlike", fixed(BOOLEAN, 2, Kind.STRING), search, columns=search_columns),
         Function("in", membership, _in, strict=False),
         Function("is null", fixed(BOOLEAN, 1), lambda value: value is None, strict=False),
@@ -234,6 +234,9 @@ _RESULTS = {"boolean": BOOLEAN, "integer": INTEGER, "float": FLOAT, "string": ST
 
 def register_function(name: str, function: Callable[..., Any], *, returns: str) -> None:
     """Make a Python function callable from queries; it is null when an argument is.
+
+    It is given what Python calls numbers, strings, dates, datetimes and timedeltas; `returns` is boolean, integer,
+    float or string.
 
     >>> register_function("double", lambda x: 2 * x, returns="float")
     """

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
-from ouzel.language.names import quoted
+from ouzel.language.names import one_line, quoted
 from ouzel.language.tree import Strategy
 from ouzel.logical.bind_expression import ExpressionBinder
 from ouzel.logical.bind_field import unknown_field
@@ -190,7 +190,7 @@ class _QueryBinder:
             )
         self._check_equivalence(attribute, list(types))
         value = self._equivalence_value(same, attribute, list(types))
-        text = self.source[span.start : span.end]
+        text = one_line(self.source[span.start : span.end])
         pattern_types = frozenset(name for one in self.components.values() for name in one.type_names)
         return EquivalenceTest(attribute.text, self.schema, pattern_types, value, text)
 

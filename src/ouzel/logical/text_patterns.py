@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -64,32 +64,47 @@ def check_escape(escape: str) -> None:
         raise BadPatternError(f"an escape of {len(escape)} characters", "one character, for example ESCAPE '!'")
 
 
-def is_like(text: str, pattern: str, escape: str | None = None) -> bool | None:
-    """SQL's LIKE: % is any text, _ any one character; null for a pattern without a meaning.
+@lru_cache(maxsize=1024)
+def like_test(pattern: str, escape: str | None = None) -> Callable[[str], bool]:
+    """What a pattern says of a text.
 
     The leftmost place of each part is as good as any other, so that none is ever tried again.
     """
+    first, *others = like_parts(pattern, escape)
+    if not others:
+        return lambda text: first.fullmatch(text) is not None
+    *middle, last = others
+    if not middle and not last.pattern:
+        return lambda text: first.match(text) is not None
+    length = len(re.sub(r"\\(.)", r"\1", last.pattern, flags=re.DOTALL))
+
+    def test(text: str) -> bool:
+        found = first.match(text)
+        for part in middle:
+            found = found and part.search(text, found.end())
+        start = len(text) - length
+        return found is not None and start >= found.end() and last.fullmatch(text, start) is not None
+
+    return test
+
+
+def is_like(text: str, pattern: str, escape: str | None = None) -> bool | None:
+    """SQL's LIKE: % is any text, _ any one character; null for a pattern without a meaning."""
     try:
-        first, *others = like_parts(pattern, escape)
+        return like_test(pattern, escape)(text)
     except BadPatternError:
         return None
-    if not others:
-        return first.fullmatch(text) is not None
-    found = first.match(text)
-    for part in others[:-1]:
-        found = found and part.search(text, found.end())
-    return found is not None and _ends_with(text, others[-1], found.end())
 
 
-def _ends_with(text: str, part: re.Pattern[str], begin: int) -> bool:
-    """Whether the end of a text, from some place on, is what a part of fixed length says."""
-    start = len(text) - _length(part)
-    return start >= begin and part.fullmatch(text, start) is not None
-
-
-@lru_cache(maxsize=1024)
-def _length(part: re.Pattern[str]) -> int:
-    return len(re.sub(r"\\(.)", r"\1", part.pattern, flags=re.DOTALL))
+def like_columns(texts: Sequence[str | None], *others: Sequence[str | None]) -> list[Any]:
+    """The same for every row of columns: the texts, the patterns and perhaps the escapes."""
+    if all(len(set(one)) == 1 and one[0] is not None for one in others):
+        try:
+            test = like_test(*(one[0] for one in others))
+        except BadPatternError:
+            return [None] * len(texts)
+        return [None if text is None else test(text) for text in texts]
+    return [None if None in row else is_like(*row) for row in zip(texts, *others, strict=True)]
 
 
 # ---- RLIKE -----------------------------------------------------------------------------------------------
