@@ -180,7 +180,7 @@ class ExpressionBinder(ReferenceBinder):
     def _lengths_read(self, function: str, arguments: list[Expression]) -> list[Expression]:
         """A text beside a length of time is one, too: `b.ts - a.ts < $d`; beside a time, if it reads as one."""
         others = [one for one in arguments if not isinstance(_text(one), str)]
-        must = function in _UNIFIED and any(map(self._is_length, others))
+        must = function in (*_COMPARED, *_UNIFIED) and any(map(self._is_length, others))
         may = function in ("+", "-") and any(
             one.type.kind is Kind.TIMESTAMP or self._is_time_of_event(one) for one in others
         )
