@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import time as clock
-import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from datetime import timedelta
 from typing import Any
 
 from ouzel.compile import Compiled, compile_query
-from ouzel.errors import OuzelError, OuzelWarning, QueryError, did_you_mean, listed
+from ouzel.errors import OuzelError
 from ouzel.explain import explain
 from ouzel.language import parse
 from ouzel.logical.parameters import check_used
@@ -28,6 +27,7 @@ from ouzel.runtimes.origins import origins_of
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.time_units import warn_of_unit
+from ouzel.runtimes.type_names import named_types, warn_of_types
 
 MODES = ("verbose", "compressed")
 
@@ -288,14 +288,6 @@ def _check_types(text: str, compiled: Compiled, table: EventTable) -> None:
     """Warn of a type that no event has: it is legal, and mostly a slip of the pen."""
     if table.schema.default is None or table.schema.default.name != INFERRED or not len(table):
         return
-    produced = {plan.query.into for plan in compiled.plans if plan.query.into}
-    mentioned = {n for plan in compiled.plans for c in plan.query.components for n in c.type_names}
-    names = (*sorted(mentioned - produced), *sorted(produced))
-    occurring = table.types.occurring(names)
-    for place, name in enumerate(names):
-        if name in produced and place in occurring:
-            raise QueryError(f"INTO '{name}', which is a type of the input already", text)
-        if name not in produced and place not in occurring:
-            known = table.types.names
-            hint = did_you_mean(name, known) or f"the types are {listed(known)}"
-            warnings.warn(f"no event has the type '{name}'; {hint}", OuzelWarning, stacklevel=4)
+    occurring = table.types.occurring(names := named_types(compiled.plans))
+    there = {name for place, name in enumerate(names) if place in occurring}
+    warn_of_types(text, compiled.plans, there.__contains__, table.types.names)

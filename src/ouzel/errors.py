@@ -5,8 +5,12 @@ Every message says what is wrong, where, what was required and, where we can gue
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -128,6 +132,15 @@ def _window(line: str, column: int) -> tuple[str, int]:
     end = begin + MAX_LINE
     text = ("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else "")
     return text, column - begin + (1 if begin else 0)
+
+
+def outer_level() -> int:
+    """The `stacklevel` for a warning where this is called: that of the code that called Ouzel, however deep."""
+    frame, level = sys._getframe(1), 1
+    inside = (str(Path(__file__).parent) + os.sep, contextlib.__file__)  # a decorator of ours has a frame there
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

@@ -19,6 +19,7 @@ from ouzel.cli.read import STDIN, named_paths, split
 from ouzel.cli.write import SUFFIXES, Format
 from ouzel.runtimes.files import Writing, matching
 from ouzel.runtimes.spark.nanoseconds import read_parquet
+from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.session import local_session
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class SparkRun:
 
     def match(self, query: oz.Query, events: list[str], how: Writing, **options: Any) -> dict[str, DataFrame]:
         """The matches of each query, not computed yet."""
+        options = {**options, "spark": SparkOptions(looks_at_types=True)}
         tables = {name: self._read_all(paths, how) for name, paths in named_paths(events).items()}
         if list(tables) == [""]:
             found = oz.match(tables[""], query, **options)

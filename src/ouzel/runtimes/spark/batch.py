@@ -21,6 +21,7 @@ from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files, row
 from ouzel.runtimes.spark.pushdown import types_wanted_by_arrow, wanted, wanted_by_arrow
 from ouzel.runtimes.spark.sizes import bytes_of, estimated_bytes, merges_tasks, most_tasks, tasks_for
 from ouzel.runtimes.spark.task import SLICE, Task
+from ouzel.runtimes.spark.types_there import check_types
 from ouzel.runtimes.spark.workers import check_workers
 from ouzel.runtimes.time_units import warn_of_unit
 
@@ -46,6 +47,7 @@ def match_dataframe(
     options = options or SparkOptions()
     whole = narrowed(Task(text, "", dict(params), reading, arrow_schema(events), engine, limits))
     check_workers(events.sparkSession)
+    check_types(events, whole, is_patient=options.looks_at_types)
     return {
         plan.query.name: _query(events, plan, replace(whole, name=plan.query.name, memory=options.memory), options)
         for plan in whole.compiled.plans

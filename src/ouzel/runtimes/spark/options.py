@@ -16,6 +16,8 @@ class SparkOptions:
       `spark.sql.shuffle.partitions`.
     - `memory`: how many bytes of events a task holds before it sorts them on disk.
     - `reads_files`: whether workers read plain Parquet files themselves, where that is safe, which is faster.
+    - `looks_at_types`: whether types in a query that no event has are warned of also where events are many, if
+      their files are by column: that of the types is read once more.  Of few events, `match` always looks.
 
     Of streams only:
 
@@ -31,6 +33,7 @@ class SparkOptions:
     tasks: int = 0
     memory: int = 512 << 20
     reads_files: bool = True
+    looks_at_types: bool = False
     buckets: int = 8
     late: bool = False
     metrics: str = "ouzel"

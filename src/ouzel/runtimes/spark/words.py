@@ -15,6 +15,7 @@ from ouzel.runtimes.spark.columns import arrow_schema, narrowed, type_column
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.pushdown import described, minds_all_events, wanted_by_arrow
 from ouzel.runtimes.spark.task import Task
+from ouzel.runtimes.spark.types_there import check_types
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,6 +28,8 @@ def explain_dataframe(
     task = Task(text, "", dict(params), reading, arrow_schema(events), engine, Limits())
     narrow = narrowed(task)
     spread = _stream_words(narrow, options) if events.isStreaming else None
+    if not events.isStreaming:
+        check_types(events, narrow, is_patient=options.looks_at_types)
 
     def sections(plan: Plan) -> Sections:
         return [("spark", [*(spread or _batch_words(events, plan, narrow, options)), *_read_words(plan, narrow)])]

@@ -1,0 +1,27 @@
+"""Types that a query names and no event has: legal, and mostly a slip of the pen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Sequence
+
+from ouzel.errors import OuzelWarning, QueryError, did_you_mean, listed, outer_level
+from ouzel.optimizer.plan import Plan
+
+
+def named_types(plans: Sequence[Plan]) -> tuple[str, ...]:
+    """The types that queries take from the input, and those that they make."""
+    produced = {plan.query.into for plan in plans if plan.query.into}
+    mentioned = {name for plan in plans for one in plan.query.components for name in one.type_names}
+    return (*sorted(mentioned - produced), *sorted(produced))
+
+
+def warn_of_types(text: str, plans: Sequence[Plan], occurs: Callable[[str], bool], known: Collection[str]) -> None:
+    """Warn of types that do not occur among those `known`; refuse to make one that does."""
+    produced = {plan.query.into for plan in plans}
+    for name in named_types(plans):
+        if name in produced and occurs(name):
+            raise QueryError(f"INTO '{name}', which is a type of the input already", text)
+        if name not in produced and not occurs(name):
+            hint = did_you_mean(name, known) or f"the types are {listed(known)}"
+            warnings.warn(f"no event has the type '{name}'; {hint}", OuzelWarning, stacklevel=outer_level())
