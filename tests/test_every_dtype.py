@@ -1,4 +1,4 @@
-"""Every dtype of pandas and Polars in every role of a column: what the reference finds, or an error that names both."""
+"""Every dtype of pandas and Polars in every role of a column: what the reference finds, or a clear error."""
 
 from __future__ import annotations
 
@@ -24,15 +24,20 @@ ROLES: dict[str, tuple[str, dict[str, Any]]] = {
     "unused": ("PATTERN SEQ(A a, B b) RETURN a.id AS a, b.id AS b", {}),
 }
 COLUMNS: dict[str, Callable[[], Any]] = {
-    **{f"pandas {name}": make for name, make in (PANDAS | PANDAS_UNREADABLE).items()},
-    **{f"Polars {name}": make for name, make in (POLARS | POLARS_UNREADABLE).items()},
+    **{f"pandas {name}": make for name, make in {**PANDAS, **PANDAS_UNREADABLE}.items()},
+    **{f"Polars {name}": make for name, make in {**POLARS, **POLARS_UNREADABLE}.items()},
 }
 
 
 def events(name: str) -> Any:
     """Three events of the column, and the first once more."""
     series = COLUMNS[name]()
-    columns = {"id": [1, 2, 3, 4], "ts": [1, 2, 3, 4], "same": [1, 1, 1, 1], "type": ["A", "B", "B", "B"]}
+    columns: dict[str, list[Any]] = {
+        "id": [1, 2, 3, 4],
+        "ts": [1, 2, 3, 4],
+        "same": [1, 1, 1, 1],
+        "type": ["A", "B", "B", "B"],
+    }
     if isinstance(series, pd.Series):
         return pd.DataFrame(columns).assign(c=pd.concat([series, series[:1]], ignore_index=True))
     try:
