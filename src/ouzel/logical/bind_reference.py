@@ -98,7 +98,7 @@ class ReferenceBinder:
                 else did_you_mean(attribute.text, known),
             )
         if any(column.name != found[0].name for column in found):
-            described = ", ".join(f"{name}: {column.type}" for name, column in columns.items() if column)
+            described = ", ".join(f"{name}: {column.arrow}" for name, column in columns.items() if column)
             self.fail(
                 f"type clash: '{attribute.text}' differs between the types of '{component.variable}'",
                 attribute.span,

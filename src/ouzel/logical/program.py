@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+import pyarrow as pa
+
 from ouzel.errors import QueryError
 from ouzel.language import tree
 from ouzel.logical.output import output_type
@@ -35,7 +37,7 @@ def bind_program(
         query = bind(written[index], source, schema, parameters, names[index])
         bound[index] = query
         if query.into is not None:
-            schema = schema.with_type(_composite_type(query))
+            schema = schema.with_type(composite_type(query))
     check_used(written, source, parameters or {})  # last: a name without a value says better what was misspelt
     return Program(tuple(bound.values()), schema)
 
@@ -105,8 +107,11 @@ def _mentioned(pattern: tree.Pattern) -> set[str]:
     return {name for item in pattern.items for name in _mentioned(item)}
 
 
-def _composite_type(query: BoundQuery) -> EventType:
-    """The type of a query's matches as events: RETURN's columns are its attributes."""
+def composite_type(query: BoundQuery) -> EventType:
+    """The type of a query's matches as events: RETURN's columns are its attributes.
+
+    They share the columns of other types' attributes of the same name and type, so that ANY can be of both.
+    """
     assert query.into is not None
     if any(column.expression.type.kind is Kind.UNKNOWN for column in query.output):
         return EventType(query.into, None, composite=True)
@@ -114,5 +119,15 @@ def _composite_type(query: BoundQuery) -> EventType:
     attributes: dict[str, Column] = {}
     for column in query.output:
         arrow = output_type(column.expression, components, query.schema.time)
-        attributes[column.name] = Column(f"{query.into}.{column.name}", arrow, from_arrow(arrow))
+        shared = _column_of_others(query.schema, column.name, arrow)
+        attributes[column.name] = Column(shared or f"{query.into}.{column.name}", arrow, from_arrow(arrow))
     return EventType(query.into, attributes, composite=True)
+
+
+def _column_of_others(schema: Schema, attribute: str, arrow: pa.DataType) -> str | None:
+    """The column that holds an attribute of some type in the same form, if there is one."""
+    for event_type in (*schema.types.values(), schema.default):
+        column = (event_type.attributes or {}).get(attribute) if event_type else None
+        if column is not None and column.arrow == arrow and not column.unreadable:
+            return column.name
+    return None

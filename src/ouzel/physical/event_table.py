@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ouzel.logical.schema import NESTED, Schema
+from ouzel.logical.schema import NESTED, EventType, Schema
 from ouzel.logical.values import Kind, from_arrow
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.meaning import plain
@@ -100,17 +100,8 @@ class EventTable:
 
     def select(self, columns: Collection[str]) -> EventTable:
         """The events with only some of their columns."""
-        table = self.with_fields(columns).table
+        table = _with_fields(self.table, columns)
         return replace(self, table=table.select([name for name in table.column_names if name in columns]))
-
-    def with_fields(self, columns: Iterable[str]) -> EventTable:
-        """The events with those of some columns that hold fields of structs; of null they are null."""
-        table = self.table
-        for name in sorted(set(columns) - set(table.column_names)):
-            struct, *fields = name.split(NESTED)
-            if fields and struct in table.column_names:
-                table = table.append_column(name, reduce(pc.struct_field, fields, table.column(struct)))
-        return self if table is self.table else replace(self, table=table)
 
     def followed_by(self, others: EventTable) -> EventTable:
         """These events and then others of the same columns."""
@@ -126,20 +117,36 @@ class EventTable:
         return EventTable(table, self.schema, types, starts, ends, start_times, times)
 
     def with_composites(
-        self, type_name: str, table: pa.Table, intervals: Iterable[tuple[Any, Any, Any, Any]]
+        self,
+        event_type: EventType,
+        table: pa.Table,
+        intervals: Iterable[tuple[Any, Any, Any, Any]],
+        needed: Iterable[str],
     ) -> EventTable:
-        """The table with a query's matches as events of a new type."""
+        """The table with a query's matches as events of a new type; `needed` are columns that queries read."""
         found = np.array(list(intervals), np.int64).reshape(-1, 4)
-        columns = table.rename_columns([f"{type_name}.{name}" for name in table.column_names])
+        own = {name: column.name for name, column in (event_type.attributes or {}).items()}
+        columns = table.rename_columns([own.get(name, f"{event_type.name}.{name}") for name in table.column_names])
+        # now already, as the events before may have fields of a column that these share
+        columns = _with_fields(columns, needed)
         return EventTable(
             pa.concat_tables([self.table, columns], promote_options="default"),
             self.schema,
-            self.types.and_more(type_name, len(found)),
+            self.types.and_more(event_type.name, len(found)),
             np.concatenate([self.starts, found[:, 0]]),
             np.concatenate([self.ends, found[:, 1]]),
             np.concatenate([self.start_times, found[:, 2]]),
             np.concatenate([self.end_times, found[:, 3]]),
         )
+
+
+def _with_fields(table: pa.Table, columns: Iterable[str]) -> pa.Table:
+    """A table with those of some columns that hold fields of its structs; of null they are null."""
+    for name in sorted(set(columns) - set(table.column_names)):
+        struct, *fields = name.split(NESTED)
+        if fields and struct in table.column_names:
+            table = table.append_column(name, reduce(pc.struct_field, fields, table.column(struct)))
+    return table
 
 
 def primitive_events(

@@ -11,6 +11,7 @@ import pyarrow as pa
 from ouzel.errors import OuzelWarning
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.expressions import Expression, MatchNumber
+from ouzel.logical.program import composite_type
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.choose_engine import ASKED
 from ouzel.optimizer.plan import Plan, UnsuitableError
@@ -79,7 +80,7 @@ def find_program(
         table = result_table(query, matches, found.events.table, _numbering(query, found, compute))
         if query.into is not None:
             intervals = zip(matches.starts, matches.ends, matches.start_times, matches.end_times, strict=True)
-            events = events.with_composites(query.into, table, intervals).with_fields(needed)
+            events = events.with_composites(composite_type(query), table, intervals, needed)
         yield plan, matches, table
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from ouzel.language.tree import Strategy
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.pattern import edge_negatives, negatives_around
+from ouzel.logical.program import composite_type
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING
 from ouzel.optimizer import Plan, choose_engine
@@ -112,11 +113,19 @@ class Replay:
             step.before = step.before if reached is None else reached
             results[step.query.name] = table.filter(pa.array(is_new))
             if step.query.into is not None:
-                known = _with_composites(known, step.query.into, table, matches, np.flatnonzero(is_settled))
+                known = self._with_composites(known, step.query, table, matches, np.flatnonzero(is_settled))
         if now is not None and self.horizon is not None:
             oldest = max(now - self.horizon, BEGINNING)
             self.events = self.events.taken(np.flatnonzero(self.events.end_times > oldest))
         return results
+
+    def _with_composites(
+        self, events: EventTable, query: BoundQuery, table: pa.Table, matches: MatchTable, chosen: Integers
+    ) -> EventTable:
+        """The events with some matches of a query among them, as events of a new type."""
+        columns = (matches.starts, matches.ends, matches.start_times, matches.end_times)
+        intervals = zip(*(column[chosen] for column in columns), strict=True)
+        return events.with_composites(composite_type(query), table.take(pa.array(chosen)), intervals, self.columns)
 
     def state(self) -> State:
         """The events of the window, and until when matches were reported."""
@@ -217,12 +226,3 @@ def _rows(one: One | Many, match: int) -> list[int]:
         one.rows[match : match + 1] if isinstance(one, One) else one.rows[slice(*one.offsets[match : match + 2])]
     )
     return [row for row in rows.tolist() if row >= 0]
-
-
-def _with_composites(
-    events: EventTable, name: str, table: pa.Table, matches: MatchTable, chosen: Integers
-) -> EventTable:
-    """The events with some matches among them, as events of a new type."""
-    columns = (matches.starts, matches.ends, matches.start_times, matches.end_times)
-    intervals = zip(*(column[chosen] for column in columns), strict=True)
-    return events.with_composites(name, table.take(pa.array(chosen)), intervals)
