@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +21,7 @@ BAR_OFF = "\r\x1b[2K\x1b[?25h"
 # So many seconds a command has to put its things in order once it was interrupted.
 PATIENCE = 0.7
 _leaving = threading.Lock()
+_handled = threading.Event()
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -32,6 +33,7 @@ def main(args: Sequence[str] | None = None) -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # an exception in the midst of an import may get lost
         signal.signal(signal.SIGINT, _leave)
+        _handled.set()
         _watch()
     from ouzel.cli.commands import run_command
 
@@ -41,6 +43,18 @@ def main(args: Sequence[str] | None = None) -> None:
         return run_command(None)
     except KeyboardInterrupt:
         _leave()
+
+
+def leave_on_ctrl_c(end: Callable[[], None]) -> None:
+    """From now on, let Ctrl-C end the command at once, after a function that must not take long."""
+
+    def leave(*_signal: Any) -> None:
+        with suppress(Exception):
+            end()
+        _leave()
+
+    if _handled.is_set():
+        signal.signal(signal.SIGINT, leave)
 
 
 def _leave(*_signal: Any) -> None:
@@ -71,4 +85,7 @@ def _watch() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # the module by its name: the commands import it by that too
+    from ouzel.cli.main import main as named
+
+    named()

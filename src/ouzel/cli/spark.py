@@ -6,7 +6,8 @@ import codecs
 import errno
 import os
 import re
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,15 @@ import pyarrow as pa
 import typer
 
 import ouzel as oz
+from ouzel.cli.main import leave_on_ctrl_c
 from ouzel.cli.read import STDIN, named_paths, split
 from ouzel.cli.write import SUFFIXES, Format
+from ouzel.physical.stoppable import stoppable
 from ouzel.runtimes.files import Writing, matching
 from ouzel.runtimes.spark.nanoseconds import read_parquet
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.session import local_session
+from ouzel.runtimes.spark.watching import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,6 +34,8 @@ LARGE = 2 << 30
 TYPE_COLUMN = "type"
 # The encodings of CSV that Spark reads.
 CHARSETS = ("utf-8", "iso-8859-1", "us-ascii", "utf-16", "utf-16be", "utf-16le", "utf-32")
+# How long to wait until Spark has heard that it is to stop, in seconds.
+ASKING = 0.4
 
 
 def runtime_of(chosen: str, master: str | None, events: list[str]) -> str:
@@ -83,6 +89,13 @@ def _charset(encoding: str) -> str:
         ) from None
 
 
+def _within(seconds: float, work: Callable[[], object]) -> None:
+    """Do something for some time at most."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+
+
 class SparkRun:
     """One command on Spark."""
 
@@ -90,7 +103,21 @@ class SparkRun:
         """Find or start the session; it takes seconds, so a path that is not there is told before."""
         if master is None or master.startswith("local"):
             _require_files(path for _name, path in map(split, events))
-        self.session: SparkSession = local_session(master)
+        leave_on_ctrl_c(lambda: None)  # what is starting ends with us
+        # in another thread, or Spark would handle Ctrl-C itself, and wait for the answer to a call
+        self.session: SparkSession = stoppable(lambda: local_session(master))
+        leave_on_ctrl_c(self._end)
+
+    def _end(self) -> None:
+        """End Spark's processes, or its server's work, without waiting for tasks."""
+        if is_connect(self.session):
+            _within(ASKING, self.session.interruptAll)
+            return
+        # what is killed has nothing to tell
+        _within(ASKING, lambda: self.session.sparkContext.setLogLevel("OFF"))
+        java = getattr(self.session.sparkContext._gateway, "proc", None)
+        if java is not None:
+            java.terminate()
 
     def match(self, query: oz.Query, events: list[str], how: Writing, **options: Any) -> dict[str, DataFrame]:
         """The matches of each query, not computed yet."""
