@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -47,7 +48,18 @@ MOMENT = datetime(2024, 7, 1, 12, 30, 15, 123_456)
 
 
 @pytest.mark.parametrize(
-    "value", [MOMENT, date(2024, 2, 29), timedelta(days=-1, microseconds=7), 5, 2.5, "x", True]
+    "value",
+    [
+        Decimal("7.10"),
+        time(10, 30, 0, 5),
+        MOMENT,
+        date(2024, 2, 29),
+        timedelta(days=-1, microseconds=7),
+        5,
+        2.5,
+        "x",
+        True,
+    ],
 )
 def test_values_are_as_python_has_them(value: Any) -> None:
     only = seen(value)

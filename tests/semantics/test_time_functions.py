@@ -101,6 +101,13 @@ def test_beyond_the_years_1_to_9999_there_is_no_value(moment: int) -> None:
     assert returned("date_trunc('year', a.t)", events) is None
 
 
+def test_times_of_day_have_a_clock_and_no_calendar() -> None:
+    events = one(23 * 3_600_000 + 45 * 60_000 + 59_999, pa.time32("ms"))
+    assert [returned(f"{part}(a.t)", events) for part in ("hour", "minute", "second")] == [23, 45, 59]
+    with pytest.raises(oz.QueryError, match="day takes a time; got time of day"):
+        returned("day(a.t)", events)
+
+
 def test_null_and_a_beginning_that_cannot_be_counted() -> None:
     assert returned("hour(a.t)", one(None, pa.timestamp("s"))) is None
     assert returned("hour(NULL)", one(MOMENT)) is None

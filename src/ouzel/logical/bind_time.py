@@ -35,7 +35,7 @@ def time_function(written: tree.Call, arguments: list[Expression], schema: Schem
         raise fail(f"wrong number of arguments of '{name}'", written.span, needed, hint)
     *units, argument = arguments
     unit = _truncation(units[0], fail) if units else None
-    held = _time_type(argument, schema)
+    held = _time_type(name, argument, schema)
     if held is None and not argument.type.is_open:
         hint = _HINTS.get(argument.type.kind)
         raise fail(f"type clash in '{name}'", written.span, f"{name} takes a time; got {argument.type}", hint)
@@ -61,8 +61,10 @@ def _truncation(unit: Expression, fail: Callable[..., QueryError]) -> str | None
     return str(value).lower()
 
 
-def _time_type(argument: Expression, schema: Schema) -> ValueType | None:
-    """The unit and zone of a time; an integer is one only in the time column."""
+def _time_type(name: str, argument: Expression, schema: Schema) -> ValueType | None:
+    """The unit and zone of a time; an integer is one only in the time column, and a time of day has no date."""
+    if argument.type.kind is Kind.TIME and name in ("hour", "minute", "second"):
+        return ValueType(Kind.TIMESTAMP, argument.type.unit)
     if argument.type.kind is Kind.TIMESTAMP:
         return argument.type
     own = isinstance(argument, Attribute) and argument.column == schema.time.name

@@ -76,6 +76,9 @@ def _reader(value_type: ValueType) -> Callable[[Any], Any]:
     if value_type.kind is Kind.TIMESTAMP and unit == "d":
         return lambda days: date(1970, 1, 1) + timedelta(days=days)
     nanoseconds = NANOSECONDS.get(unit or "ns", 1)
+    if value_type.kind is Kind.TIME:
+        midnight = datetime(1970, 1, 1)
+        return lambda ticks: (midnight + timedelta(microseconds=ticks * nanoseconds // 1_000)).time()
     if value_type.kind is Kind.DURATION:
         return lambda ticks: timedelta(microseconds=ticks * nanoseconds // 1_000)
     if value_type.kind is not Kind.TIMESTAMP:
