@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ouzel.logical.pattern import edge_negatives
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.schema import NESTED
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.embedded import run_program
@@ -102,7 +103,9 @@ def spread_of(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) 
     if not keys:
         return Spread(0, [], one="queries feed each other" if task.is_composed else _indivisible(plan.query))
     session = events.sparkSession
-    files = plain_files(events, task.schema) if options.reads_files else None
+    # workers that read files hash whole columns, not fields of structs
+    reads_files = options.reads_files and not any(NESTED in key for key in keys)
+    files = plain_files(events, task.schema) if reads_files else None
     if options.tasks:
         return Spread(options.tasks, keys, files)
     if files:
