@@ -60,12 +60,13 @@ def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
         # Arrow makes no empty dictionary of some types
         value_type = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         return np.zeros(0, np.int64), _one_chunk(plain(pa.chunked_array([], value_type)))
-    if not pa.types.is_dictionary(column.type):
+    is_ours = not pa.types.is_dictionary(column.type)
+    if is_ours:
         column = plain(column).dictionary_encode()
-    whole = _one_chunk(column.unify_dictionaries())
+    whole = _one_chunk(column.unify_dictionaries() if column.num_chunks > 1 else column)
     # places without a sign are not to be filled with -1
     places = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    if not len(whole.dictionary):
+    if is_ours or not len(whole.dictionary):
         return places, _one_chunk(plain(pa.chunked_array([whole.dictionary])))
     # a dictionary that came in may hold null, and a value several times
     once = _one_chunk(plain(pa.chunked_array([whole.dictionary])).dictionary_encode())
