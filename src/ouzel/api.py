@@ -180,7 +180,7 @@ def match(
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     table, restore = ingest(events, reading, report)
     if time_unit is None and len(table):
-        warn_of_unit(int(table.end_times.min()), int(table.end_times.max()), table.schema.time, stacklevel=2)
+        warn_of_unit(int(table.end_times.min()), int(table.end_times.max()), table.schema.time)
     if mode not in MODES:
         raise OuzelError(f"mode: required one of {', '.join(MODES)}; got {mode!r}")
     if mode == "compressed":

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ouzel.errors import OuzelWarning
+from ouzel.errors import OuzelWarning, outer_level
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.expressions import Expression, MatchNumber
 from ouzel.logical.program import composite_type
@@ -147,7 +147,7 @@ def _warn_of_reference(events: int, why: str) -> None:
     if events >= SLOW_FROM:
         text = f"the reference matcher goes through {events:,} events one by one, which may take long ({why})"
         hint = "match fewer events at once, or say it with what is compiled; explain shows what runs where"
-        warnings.warn(f"{text}\n  hint: {hint}", OuzelWarning, stacklevel=2)
+        warnings.warn(f"{text}\n  hint: {hint}", OuzelWarning, stacklevel=outer_level())
 
 
 def _run_reference(plan: Plan, events: EventTable, steps: _Steps, bounds: Bounds) -> tuple[Found, Compute]:

@@ -92,7 +92,7 @@ class Matcher:
         report = Report()
         table, _restore = ingest(self._fitted(events), self.reading, report)
         if self.checks_unit and len(table):
-            warn_of_unit(int(table.end_times.min()), int(table.end_times.max()), self.time, stacklevel=2)
+            warn_of_unit(int(table.end_times.min()), int(table.end_times.max()), self.time)
             self.checks_unit = False  # the first events tell
         on_time, late = self._order.split(table)
         if len(late) and self.on_late == "error":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ouzel.errors import OuzelWarning
+from ouzel.errors import OuzelWarning, outer_level
 from ouzel.logical.schema import TimeColumn
 from ouzel.logical.values import Kind
 
@@ -30,7 +30,7 @@ def likely_unit(least: int, most: int) -> str:
     return "us" if least >= LEAST_MICROSECONDS else "ms"
 
 
-def warn_of_unit(least: int, most: int, time: TimeColumn, stacklevel: int) -> None:
+def warn_of_unit(least: int, most: int, time: TimeColumn) -> None:
     """Warn where integers, taken for milliseconds, are no times that anybody meant."""
     unit = likely_unit(least, most)
     if time.type.kind is not Kind.INTEGER or unit == "ms":
@@ -41,5 +41,5 @@ def warn_of_unit(least: int, most: int, time: TimeColumn, stacklevel: int) -> No
         f"the times in '{time.name}' are taken for milliseconds, and all are {where}; they look like {name}\n"
         f"  hint: say time_unit='{unit}', or time_unit='ms' if they are milliseconds",
         OuzelWarning,
-        stacklevel=stacklevel + 1,
+        stacklevel=outer_level(),
     )

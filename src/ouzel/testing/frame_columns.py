@@ -7,7 +7,7 @@ null where the dtype has nulls; `PANDAS_UNREADABLE` and `POLARS_UNREADABLE` thos
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -110,14 +110,14 @@ def _arrow_series(arrow: pa.DataType, values: list[Any]) -> Callable[[], pd.Seri
     return lambda: pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, arrow)))
 
 
-PANDAS: Mapping[str, Callable[[], pd.Series[Any]]] = {
+PANDAS: dict[str, Callable[[], pd.Series[Any]]] = {
     **_NUMPY,
     **_OBJECTS,
     **_NULLABLE,
     **_OTHERS,
     **{f"ArrowDtype {name}": _arrow_series(arrow, values) for name, (arrow, values) in _ARROW.items()},
 }
-PANDAS_UNREADABLE: Mapping[str, Callable[[], pd.Series[Any]]] = {
+PANDAS_UNREADABLE: dict[str, Callable[[], pd.Series[Any]]] = {
     "complex64": _series([1j, 2, 3], "complex64"),
     "complex128": _series([1j, 2, 3], "complex128"),
     "Sparse[int64, 0]": lambda: pd.Series(pd.arrays.SparseArray(np.array([0, 1, 0]))),
@@ -126,7 +126,7 @@ PANDAS_UNREADABLE: Mapping[str, Callable[[], pd.Series[Any]]] = {
     "object of complex numbers": _series([1j, 2j, None], object),
 }
 
-POLARS: Mapping[str, Callable[[], pl.Series]] = {
+POLARS: dict[str, Callable[[], pl.Series]] = {
     **{f"Int{bits}": _polars([-(2 ** (bits - 1)), 1, None], getattr(pl, f"Int{bits}")) for bits in _SIGNED},
     **{f"UInt{bits}": _polars([2 ** (bits - 1) - 1, 1, None], getattr(pl, f"UInt{bits}")) for bits in _UNSIGNED},
     "Int64 beyond doubles": _polars([LARGE, -LARGE, None], pl.Int64),
@@ -149,7 +149,7 @@ POLARS: Mapping[str, Callable[[], pl.Series]] = {
     "Struct": _polars([{"n": LARGE}, {"n": None}, None], pl.Struct({"n": pl.Int64})),
     "Null": _polars([None, None, None], pl.Null),
 }
-POLARS_UNREADABLE: Mapping[str, Callable[[], pl.Series]] = {
+POLARS_UNREADABLE: dict[str, Callable[[], pl.Series]] = {
     "Object": _polars([object(), object(), None], pl.Object),
     "Int128": _polars([2**100, 1, None], pl.Int128),
 }

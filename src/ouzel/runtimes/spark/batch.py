@@ -151,7 +151,7 @@ def _by_time(events: DataFrame, query: BoundQuery, task: Task, options: SparkOpt
     ticks = _ticks(events, task)
     least, most, rows = events.agg(f.min(ticks), f.max(ticks), f.count("*")).first() or (None, None, 0)
     if task.reading.time_unit is None and least is not None and most is not None:
-        warn_of_unit(least, most, task.none.schema.time, stacklevel=6)
+        warn_of_unit(least, most, task.none.schema.time)
     if least is None:
         return events.coalesce(1).mapInArrow(task.whole, output)
     tasks = options.tasks or tasks_for(rows * len(task.schema) * BYTES_PER_VALUE, events.sparkSession)
