@@ -229,6 +229,11 @@ def test_a_column_that_arrow_cannot_hold_has_no_role(make: Any, events: Any, rol
         oz.match(events(make()), UNUSED, **options)
 
 
+def test_something_that_is_called_object_is_none() -> None:
+    column = pl.Series(["Object"] * 3, dtype=pl.Enum(["Object"]))
+    assert oz.match(polars_events(column), ATTRIBUTE)["x"].to_list() == ["Object"] * 3
+
+
 def test_it_is_named_with_its_type() -> None:
     with pytest.raises(oz.SchemaError) as error:
         oz.match(pandas_events(pd.Series([1j, 2, 3])), ATTRIBUTE)

@@ -23,7 +23,7 @@ def frame_to_arrow(frame: Any) -> pa.Table:
     for series in frame.get_columns():
         try:
             # of objects Polars hands over bare addresses
-            column = None if "Object" in str(series.dtype) else series.to_arrow()
+            column = None if _holds_objects(series.dtype) else series.to_arrow()
         except pa.ArrowInvalid:
             column = None
         if column is None:
@@ -33,6 +33,11 @@ def frame_to_arrow(frame: Any) -> pa.Table:
             fields.append(pa.field(series.name, column.type))
             columns.append(column)
     return pa.table(columns, schema=pa.schema(fields))
+
+
+def _holds_objects(dtype: Any) -> bool:
+    inner = [getattr(dtype, "inner", None), *(field.dtype for field in getattr(dtype, "fields", ()))]
+    return dtype == _polars().Object or any(_holds_objects(one) for one in inner if one is not None)
 
 
 def frame_from_arrow(table: pa.Table, origins: Origins, dtypes: Mapping[str, Any]) -> Any:
