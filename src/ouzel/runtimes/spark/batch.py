@@ -77,7 +77,7 @@ def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> 
 
 def _chosen(events: DataFrame, plan: Plan, task: Task) -> DataFrame:
     """The events that some component wants, with the columns that are needed."""
-    condition = None if task.is_composed else wanted(plan.query, task)
+    condition = None if task.is_composed else wanted(plan.query, task, events.schema)
     if condition is not None:
         events = events.where(condition)
     return events.select([events[quoted(name)] for name in task.schema.names])

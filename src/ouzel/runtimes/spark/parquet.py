@@ -159,6 +159,8 @@ def _hashes(column: pa.ChunkedArray) -> Any:
     if pa.types.is_integer(column.type):
         values = column.fill_null(0).to_numpy().astype(np.int64).view(np.uint64)
         return (values * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(7)
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0.0, column.type))  # of -0.0 it makes 0.0, which is equal
     encoded = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], column.type).dictionary_encode()

@@ -24,6 +24,7 @@ from ouzel.runtimes.spark.task import Task
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
+    from pyspark.sql.types import StructType
 
 _SIGNS = {"=": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 Field = Callable[[Any], Any]
@@ -36,15 +37,30 @@ def minds_all_events(query: BoundQuery) -> bool:
     return not skips or (query.window is not None and query.window.counts_events)
 
 
-def wanted(query: BoundQuery, task: Task) -> Column | None:
+def wanted(query: BoundQuery, task: Task, schema: StructType) -> Column | None:
     """A condition for the events that some component wants, for Spark; None if all are needed.
 
     Malformed events pass too: they are an error, or they are counted.
     """
     from pyspark.sql import functions as f
 
-    condition: Column | None = _wanted(query, task, lambda name: f.col(quoted(name)), lambda c: c.isNull())
+    odd = compared_otherwise(schema)
+    if type_column(task) in odd:
+        return None
+    condition: Column | None = _wanted(query, task, lambda name: f.col(quoted(name)), lambda c: c.isNull(), odd)
     return condition
+
+
+def compared_otherwise(schema: StructType) -> frozenset[str]:
+    """The columns whose texts Spark compares in a way of its own: by a collation, or padded as a CHAR is."""
+    from pyspark.sql.types import StringType
+
+    return frozenset(
+        field.name
+        for field in schema.fields
+        if isinstance(field.dataType, StringType)
+        and (field.dataType != StringType() or any("CHAR_VARCHAR" in key for key in field.metadata or ()))
+    )
 
 
 def wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
@@ -63,11 +79,11 @@ def types_wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
     return condition if declared is None else condition | ~pc.field(types).isin(sorted(declared))
 
 
-def _wanted(query: BoundQuery, task: Task, field: Field, is_null: Field) -> Any:
+def _wanted(query: BoundQuery, task: Task, field: Field, is_null: Field, odd: frozenset[str] = frozenset()) -> Any:
     if minds_all_events(query):
         return None
     types = type_column(task)
-    each = [_of_component(component, query, types, field, is_null) for component in query.components]
+    each = [_of_component(component, query, types, field, is_null, odd) for component in query.components]
     if any(one is None for one in each):
         return None
     long_time = pa.types.is_int64(task.schema.field(task.reading.time).type)
@@ -82,11 +98,13 @@ def described(query: BoundQuery) -> list[str]:
     return [c.text for component in query.components for c in _single(component, query) if _can(c)]
 
 
-def _of_component(component: Component, query: BoundQuery, types: str | None, field: Field, is_null: Field) -> Any:
+def _of_component(
+    component: Component, query: BoundQuery, types: str | None, field: Field, is_null: Field, odd: frozenset[str]
+) -> Any:
     tests = [
         reduce(or_, [_comparison(literal, field, is_null) for literal in conjunct.literals])
         for conjunct in _single(component, query)
-        if _can(conjunct)
+        if _can(conjunct, odd)
     ]
     if types is not None:
         tests.insert(0, field(types).isin(sorted(component.type_names)))
@@ -109,8 +127,11 @@ def _single(component: Component, query: BoundQuery) -> list[Conjunct]:
     ]
 
 
-def _can(conjunct: Conjunct) -> bool:
-    return all(_is_comparison(literal) for literal in conjunct.literals)
+def _can(conjunct: Conjunct, odd: frozenset[str] = frozenset()) -> bool:
+    columns = {
+        one.column for literal in conjunct.literals for one in references(literal) if isinstance(one, Attribute)
+    }
+    return not columns & odd and all(_is_comparison(literal) for literal in conjunct.literals)
 
 
 def _is_comparison(literal: Expression) -> bool:

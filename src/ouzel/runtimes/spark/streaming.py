@@ -103,9 +103,10 @@ def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
     if stream.keys:
         number = f.xxhash64(*(events[quoted(key)] for key in stream.keys))
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
-    each = [None if task.is_composed else wanted(plan.query, task) for plan in task.compiled.plans]
+    plans = () if task.is_composed else task.compiled.plans
+    each = [wanted(plan.query, task, events.schema) for plan in plans]
     some = [condition for condition in each if condition is not None]
-    if len(some) == len(each):
+    if some and len(some) == len(each):
         # dropping the others would stop the clock where they are all that comes
         condition = reduce(or_, some)
         bucket = f.when(condition, bucket)
