@@ -166,6 +166,15 @@ class Slow:
             time.sleep(60)
 sys.meta_path.insert(0, Slow())
 """
+# A long call that lets other threads run, but knows nothing of signals.
+CALLING = """
+import hashlib
+from ouzel.cli import run
+def stuck(*_):
+    print("now", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)
+run.read_events = stuck
+"""
 QUERIES = {
     "single events": """PATTERN SEQ(R a, R b, R c, R d) WHERE [k] AND a.x < b.x AND c.x < b.x
         AND d.x > a.x + b.x + c.x + 3 WITHIN 3 hours""",
@@ -173,7 +182,7 @@ QUERIES = {
 }
 
 
-@pytest.mark.parametrize("prepare", [MATCHING, IMPORTING], ids=["matching", "importing"])
+@pytest.mark.parametrize("prepare", [MATCHING, IMPORTING, CALLING], ids=["matching", "importing", "calling"])
 @pytest.mark.parametrize("name", QUERIES)
 def test_the_command_ends_with_one_line(name: str, prepare: str, tmp_path: Path) -> None:
     table = events(50_000).set_column(1, "type", pa.array(["R"] * 50_000))

@@ -200,3 +200,11 @@ def test_the_command_has_options_for_limits(tmp_path: Path, capsys: pytest.Captu
     with pytest.raises(SystemExit) as end:
         main([*command, "--max-memory", "1KB"])
     assert end.value.code == 5
+
+
+def test_lists_that_arrow_cannot_count_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ouzel.runtimes.results.MOST_ELEMENTS", 100)
+    with pytest.raises(
+        oz.OuzelError, match=r"[0-9,]+ events in a column of lists: Arrow takes 100 at most\n  hint: "
+    ):
+        oz.match(events(20), "PATTERN SEQ(A+ a[], B b)")

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ouzel.errors import OuzelError
 from ouzel.language.durations import NANOSECONDS
 from ouzel.logical.expressions import Attribute, Element, Events, Expression, Moment
 from ouzel.logical.output import event_fields, output_type
@@ -19,8 +20,12 @@ from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import Kind
 from ouzel.physical.event_table import Integers
+from ouzel.physical.limits import HINT
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.stoppable import stoppable
+
+MOST_ELEMENTS = 2**31 - 1
+"""How many elements all lists of a column may have: Arrow counts them in 32 bits."""
 
 Compute = Callable[[Expression], Any]
 """The values of an expression for all matches, as an array or list that Arrow takes."""
@@ -107,6 +112,11 @@ class _Builder:
 
 
 def _lists(bound: Many, values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    if bound.offsets[-1] > MOST_ELEMENTS:
+        raise OuzelError(
+            f"{bound.offsets[-1]:,} events in a column of lists: Arrow takes {MOST_ELEMENTS:,} at most\n"
+            f"  hint: {HINT}; or RETURN aggregates, such as count(a[]), in place of all events"
+        )
     offsets = pa.array(bound.offsets.astype(np.int32))
     return pa.ListArray.from_arrays(offsets, _combined(values), mask=pa.array(bound.unbound))
 
