@@ -247,7 +247,7 @@ def test_bugs_and_ctrl_c(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         "unexpected error: KeyError: 'x'\n  hint: this is a bug in Ouzel; please report it"
     )
     failure = KeyboardInterrupt()
-    assert cli("run", QUERY, "--events", "events.csv") == (130, "", "")
+    assert cli("run", QUERY, "--events", "events.csv") == (130, "", "stopped by Ctrl-C\n")
 
 
 def test_warnings(cli: Cli) -> None:

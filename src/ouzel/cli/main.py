@@ -29,7 +29,11 @@ def main(args: Sequence[str] | None = None) -> None:
     if args is not None:  # a program calls it, and lives on
         from ouzel.cli.commands import run_command
 
-        return run_command(args)
+        try:
+            return run_command(args)
+        except KeyboardInterrupt:
+            sys.stderr.write(LINE)
+            raise SystemExit(STOPPED) from None
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # an exception in the midst of an import may get lost
         signal.signal(signal.SIGINT, _leave)
