@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from functools import reduce
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ouzel.errors import Span
 from ouzel.language.durations import NANOSECONDS, in_ticks
@@ -18,6 +17,7 @@ from ouzel.logical.expressions import Apply, Constant, Expression
 from ouzel.logical.functions import TO_FLOAT, TO_SIGNED, Function, rescale, stretch
 from ouzel.logical.type_rules import TypeClash
 from ouzel.logical.values import FLOAT, INTEGER, Kind, ValueType, decimal_of, finer
+from ouzel.logical.zones import zone_of
 
 _TIMES = (Kind.TIMESTAMP, Kind.DURATION, Kind.TIME)
 _COUNTED = (Kind.INTEGER, Kind.UNSIGNED, Kind.DECIMAL)
@@ -206,14 +206,7 @@ def _fraction(text: str) -> tuple[str, int]:
 
 
 def _zone(name: str | None) -> tzinfo:
-    """Arrow names a zone by its database name or by its offset (+02:00)."""
-    if name is None:
-        return UTC
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        pass
-    try:
-        return datetime.strptime(name, "%z").tzinfo or UTC
-    except ValueError:
-        raise TypeClash(f"a time of a known zone; the column's is '{name}'") from None
+    found = UTC if name is None else zone_of(name)
+    if found is None:
+        raise TypeClash(f"a time of a known zone; the column's is '{name}'")
+    return found

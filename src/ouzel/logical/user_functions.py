@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ouzel.language.durations import NANOSECONDS
 from ouzel.logical.functions import Function
 from ouzel.logical.schema import TimeColumn
 from ouzel.logical.values import Kind, ValueType
+from ouzel.logical.zones import zone_of
 
 _TYPES: dict[Kind, tuple[type, ...]] = {
     Kind.BOOLEAN: (bool,),
@@ -83,7 +83,7 @@ def _reader(value_type: ValueType) -> Callable[[Any], Any]:
         return lambda ticks: timedelta(microseconds=ticks * nanoseconds // 1_000)
     if value_type.kind is not Kind.TIMESTAMP:
         return lambda value: value
-    clock = None if zone is None else zone_of(zone)
+    clock = None if zone is None else zone_of(zone) or UTC
     epoch = datetime(1970, 1, 1, tzinfo=None if clock is None else UTC)
 
     def moment(ticks: int) -> datetime:
@@ -91,15 +91,3 @@ def _reader(value_type: ValueType) -> Callable[[Any], Any]:
         return found if clock is None else found.astimezone(clock)
 
     return moment
-
-
-def zone_of(name: str) -> tzinfo:
-    """A zone by its name, or by its offset (+02:00); in UTC if Python knows neither."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        pass
-    try:
-        return datetime.strptime(name, "%z").tzinfo or UTC
-    except ValueError:
-        return UTC
