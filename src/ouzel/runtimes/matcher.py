@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any, TypeAlias
@@ -67,7 +68,7 @@ class Matcher:
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         ties = [name for name in reading.order if name != reading.time]
         self._order = Ordering(none, delay, ties, reading.by_arrival)
-        self._is_finished = self._is_broken = False
+        self._is_finished, self._broken = False, ""
         # no events yet, but their columns: whoever resumes must know them
         self._stage.step(none, BEGINNING)
 
@@ -100,18 +101,20 @@ class Matcher:
                 f"{len(late):,} of {len(table):,} events come too late: time has passed {self._order.now}\n"
                 "  hint: push events in order of time, allow for it with watermark='…', or on_late='keep'"
             )
-        self.late = pa.concat_tables([self.late, late.table])
-        self.report.late += len(late)
-        self.report.events += report.events
-        self.report.problems += report.problems
-        released = self._order.push(on_time, None if watermark is None else self._ticks(watermark))
-        return self._step(released, self._order.now)
+        until = None if watermark is None else self._ticks(watermark)
+        with self._breaking():
+            self.late = pa.concat_tables([self.late, late.table])
+            self.report.late += len(late)
+            self.report.events += report.events
+            self.report.problems += report.problems
+            return self._step(self._order.push(on_time, until), self._order.now)
 
     def advance(self, watermark: Any) -> Result:
         """Let time pass: no event before the watermark will be pushed any more.  The matches final by that."""
         self._check_open()
-        released = self._order.advance(self._ticks(watermark))
-        return self._step(released, self._order.now)
+        until = self._ticks(watermark)
+        with self._breaking():
+            return self._step(self._order.advance(until), self._order.now)
 
     def take_late(self) -> pa.Table:
         """The late events kept so far, which the matcher forgets; `report.late` still counts them."""
@@ -121,24 +124,34 @@ class Matcher:
     def finish(self) -> Result:
         """The stream is over; the matches that are left."""
         self._check_open()
+        with self._breaking():
+            result = self._step(self._order.finish(), None)
         self._is_finished = True
-        return self._step(self._order.finish(), None)
+        return result
 
-    def _step(self, events: EventTable, now: int | None) -> Result:
+    @contextmanager
+    def _breaking(self) -> Iterator[None]:
+        """Go on no more after an error in here: events were taken, and some of them are not matched."""
         try:
             with memory_errors():
-                results = self._stage.step(events, now)
-        except KeyboardInterrupt:
-            self._is_broken = True
+                yield
+        except BaseException as error:
+            why = (str(error) or type(error).__name__).partition("\n")[0]
+            self._broken = (
+                "was interrupted: " if isinstance(error, KeyboardInterrupt) else f"has failed: {why}\n  "
+            )
             raise
+
+    def _step(self, events: EventTable, now: int | None) -> Result:
+        results = self._stage.step(events, now)
         self.report.matches += sum(table.num_rows for table in results.values())
         return results[self.names[0]] if len(self.names) == 1 else results
 
     def _check_open(self) -> None:
         if self._is_finished:
             raise OuzelError("the matcher is finished: required a new one, or a snapshot from before")
-        if self._is_broken:
-            raise OuzelError("the matcher was interrupted: required a new one, or a snapshot from before")
+        if self._broken:
+            raise OuzelError(f"the matcher {self._broken}required a new one, or a snapshot from before")
 
     def _fitted(self, events: pa.RecordBatch | pa.Table) -> pa.Table:
         """The batch with the columns and types that were agreed on."""

@@ -1,0 +1,95 @@
+"""A matcher that failed within a push goes on no more; one that refused a push whole goes on as before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import ouzel as oz
+
+SCHEMA = pa.schema({"ts": pa.int64(), "type": pa.string(), "x": pa.int64()})
+QUERY = "PATTERN SEQ(A a, B b) WITHIN 100 RETURN a.x AS a, b.x AS b"
+
+
+def events(*rows: tuple[int, str, int]) -> pa.Table:
+    return pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in rows], SCHEMA)
+
+
+MANY = events(*((n, "A", n) for n in range(5)), *((n, "B", n) for n in range(5, 10)), (11, "C", 0))
+
+CALLS: list[Callable[[oz.Matcher], Any]] = [
+    lambda matcher: matcher.push(events((20, "A", 1))),
+    lambda matcher: matcher.advance(30),
+    lambda matcher: matcher.finish(),
+    lambda matcher: matcher.snapshot(),
+]
+
+
+def check_broken(matcher: oz.Matcher, why: str) -> None:
+    for call in CALLS:
+        with pytest.raises(oz.OuzelError, match=f"the matcher has failed: {why}") as caught:
+            call(matcher)
+        assert "required a new one, or a snapshot from before" in str(caught.value)
+
+
+@pytest.mark.parametrize("query", [QUERY, QUERY.replace("A a,", "A+ a[],").replace("a.x", "a[].x")])
+def test_a_limit_breaks_a_matcher(query: str) -> None:
+    matcher = oz.matcher(query, SCHEMA, limits=oz.Limits(max_matches=3))
+    with pytest.raises(oz.OuzelError, match="more than 3 matches"):
+        matcher.push(MANY)
+    check_broken(matcher, "more than 3 matches")
+
+
+def test_a_limit_at_the_end_breaks_a_matcher() -> None:
+    matcher = oz.matcher(QUERY, SCHEMA, limits=oz.Limits(max_matches=3), watermark=50)
+    matcher.push(MANY)
+    with pytest.raises(oz.OuzelError, match="more than 3 matches"):
+        matcher.finish()
+    check_broken(matcher, "more than 3 matches")
+
+
+@pytest.mark.parametrize("where", ["WHERE broken_at(a.x)", ""])
+def test_a_function_that_fails_breaks_a_matcher(where: str) -> None:
+    oz.register_function("broken_at", lambda x: 1 // x == 1, returns="boolean")
+    returned = "a.x AS x" if where else "broken_at(a.x) AS x"
+    matcher = oz.matcher(f"PATTERN SEQ(A a, B b) {where} WITHIN 9 RETURN {returned}", SCHEMA)
+    with pytest.raises(oz.FunctionError):
+        matcher.push(MANY)
+    check_broken(matcher, "function 'broken_at'")
+
+
+def test_what_nobody_foresaw_breaks_a_matcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    matcher = oz.matcher(QUERY, SCHEMA)
+
+    def fail(*_arguments: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(matcher._stage, "step", fail)
+    with pytest.raises(oz.OuzelError):
+        matcher.push(MANY)
+    monkeypatch.undo()
+    check_broken(matcher, ".*memory")
+
+
+def test_a_push_that_is_refused_whole_breaks_nothing() -> None:
+    matcher = oz.matcher(QUERY, SCHEMA)
+    matcher.push(events((1, "A", 1), (5, "C", 0)))
+    refused: list[Callable[[], Any]] = [
+        lambda: matcher.push(events((2, "B", 9), (6, "B", 9))),  # late
+        lambda: matcher.push(events((6, "B", 9)).set_column(0, "ts", pa.array([None], pa.int64()))),
+        lambda: matcher.push(events((6, "B", 9)).drop_columns(["x"])),
+        lambda: matcher.push(events((6, "B", 9)).set_column(2, "x", pa.array(["no number"]))),
+        lambda: matcher.push(events((6, "B", 9)), watermark="never"),
+        lambda: matcher.advance("never"),
+    ]
+    for push in refused:
+        with pytest.raises(oz.OuzelError):
+            push()
+    assert matcher.report.events == 2
+    again = oz.restore(matcher.snapshot())
+    for one in (matcher, again):
+        assert one.push(events((6, "B", 2), (7, "C", 0))).to_pylist() == [{"a": 1, "b": 2}]
+        assert one.finish().num_rows == 0
