@@ -121,7 +121,7 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
     held: dict[str, pa.DataType] = {}
     renamed: list[pa.Table] = []
     event_types: dict[str, EventType] = {}
-    restore = sources[0].incoming.restore
+    ways_back: list[tuple[Restore, dict[str, str]]] = []
     for source, good in zip(sources, goods, strict=True):
         attributes = table_columns(good.schema)
         for name, column in attributes.items():
@@ -129,9 +129,8 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
                 attributes[name] = replace(column, name=f"{source.name}.{name}")
         renamed.append(good.rename_columns([column.name for column in attributes.values()]))
         event_types[source.name] = EventType(source.name, attributes)
-        restore = restore.with_columns_of(
-            source.incoming.restore, {name: c.name for name, c in attributes.items()}
-        )
+        ways_back.append((source.incoming.restore, {name: column.name for name, column in attributes.items()}))
+    restore = sources[0].incoming.restore.over(ways_back)
     schema = Schema(times[0], event_types, None, declared=True)
     joined = pa.concat_tables(renamed, promote_options="default")
     names = tuple(source.name for source in sources)

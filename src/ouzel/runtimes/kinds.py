@@ -57,12 +57,21 @@ class Restore:
         more = {f"{type_name}.{name}": dtype for name, dtype in held.items() if dtype is not None}
         return replace(self, dtypes={**self.dtypes, **more})
 
-    def with_columns_of(self, other: Restore, names: Mapping[str, str]) -> Restore:
-        """The same way back for what comes of two tables; `names` are what columns of the other are called now."""
-        if other.back is not self.back:
-            return self
-        more = {names[name]: dtype for name, dtype in other.dtypes.items() if name in names}
-        return replace(self, dtypes={**more, **self.dtypes})
+    def over(self, others: Sequence[tuple[Restore, Mapping[str, str]]]) -> Restore:
+        """The same way back for what comes of several tables, with what the columns of each are called now.
+
+        A column of several tables keeps its dtype only if it has that in all of them: categories of one table
+        are none of another.
+        """
+        held: dict[str, Any] = {}
+        unlike: set[str] = set()
+        for restore, names in others:
+            is_same_kind = restore.back is self.back
+            for name, column in names.items():
+                dtype = restore.dtypes.get(name) if is_same_kind else None
+                if dtype is None or held.setdefault(column, dtype) != dtype:
+                    unlike.add(column)
+        return replace(self, dtypes={name: dtype for name, dtype in held.items() if name not in unlike})
 
 
 @dataclass(frozen=True)

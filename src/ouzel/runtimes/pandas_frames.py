@@ -107,7 +107,8 @@ def _column(column: pa.ChunkedArray, origin: Origin | None, dtypes: Mapping[str,
     loses = column.null_count and (pa.types.is_integer(arrow) or pa.types.is_boolean(arrow))
     if nullable is not None and (loses or (computed == "nullable" and not known)):
         return nullable.__from_arrow__(column)
-    return column.to_pandas()
+    # categories that are not those of one dtype are in no order
+    return column.to_pandas().cat.as_unordered() if pa.types.is_dictionary(arrow) else column.to_pandas()
 
 
 def _as_it_came(column: pa.ChunkedArray, dtype: Any) -> Any:
@@ -135,10 +136,14 @@ def _objects(values: Any) -> Any:
 
 
 def _categorical(column: pa.ChunkedArray, dtype: Any) -> Any:
-    """Categories by their places in the dtype, whichever places they have in the dictionaries of the column."""
+    """Categories by their places in the dtype, whichever places they have in the dictionaries of the column.
+
+    None if a value is no category, which pandas would make a null.
+    """
     pd = _pandas()
     if not pa.types.is_dictionary(column.type):
-        return pd.Categorical(cells(column, None, {}), dtype=dtype)
+        found = pd.Categorical(cells(column, None, {}), dtype=dtype)
+        return found if (found.codes < 0).sum() == column.null_count else None
     codes = [np.zeros(0, np.int64)]
     categories = Origin("it"), {"it": dtype.categories.dtype}
     for chunk in column.chunks:
@@ -146,7 +151,8 @@ def _categorical(column: pa.ChunkedArray, dtype: Any) -> Any:
         places = np.append(dtype.categories.get_indexer(pd.Index(values)), -1)
         indices = chunk.indices.cast(pa.int64()).fill_null(len(values))
         codes.append(places[indices.to_numpy(zero_copy_only=False)])
-    return pd.Categorical.from_codes(np.concatenate(codes), dtype=dtype)
+    found = np.concatenate(codes)
+    return pd.Categorical.from_codes(found, dtype=dtype) if (found < 0).sum() == column.null_count else None
 
 
 def _nullable(arrow: pa.DataType) -> Any:
