@@ -4,11 +4,15 @@ OUZEL_HYPOTHESIS names the profile to use, "default" if it is not set.
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+
+# Where a shell started the tests in the background, Ctrl-C would be ignored, in the processes they start too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # In CI a change must not fail on an example that has nothing to do with it; the nightly run looks for those.
 settings.register_profile("default", max_examples=60, deadline=None, derandomize=bool(os.environ.get("CI")))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -100,7 +102,7 @@ def test_decimals_as_keys(engine: str) -> None:
 def test_aggregates_of_decimals_are_the_nearest_doubles() -> None:
     table = pa.table({"ts": [1, 2, 3], "type": ["A", "A", "A"], "p": PRICES})
     query = "PATTERN SEQ(A+ a[]) WHERE skip_till_next_match {{ a.LEN = 3 }} RETURN {} AS found"
-    for aggregate, expected in (("min(a[].p)", 7.1), ("max(a[].p)", 7.11), ("last(a[].p)", 7.11)):
+    for aggregate, expected in (("min(a[].p)", 7.1), ("max(a[].p)", 7.11), ("avg(a[].p)", 21.31 / 3)):
         assert rows(query.format(aggregate), table) == [{"found": expected}]
     totals = "PATTERN A a RETURN sum(a.p) AS total, min(a.p) AS least OUTPUT AGGREGATE"
     assert rows(totals, table[:1]) == [{"total": 7.1, "least": Decimal("7.10")}]
@@ -229,3 +231,103 @@ def test_what_is_no_number_has_one_place_in_the_order() -> None:
     table = pa.table({"ts": [1, 1, 1], "type": ["A", "B", "B"], "id": [1, 2, 3], "n": [nan, nan, 0.0]})
     assert rows("PATTERN SEQ(A a, B b) RETURN b.id AS b", table, order=["ts", "n"]) == []
     assert rows("PATTERN SEQ(B b, A a) RETURN b.id AS b", table, order=["ts", "n"]) == [{"b": 3}]
+
+
+# ---- constants, choices and aggregates -------------------------------------------------------------------
+
+
+def test_an_integer_beside_a_constant_that_no_double_holds() -> None:
+    one_, big = one(1, pa.int8()), one(BIG + 1, pa.int64())
+    assert holds("a.x < 1.0000000000000001 AND b.x - 1 < 1.0000000000000001", x=one_)
+    assert not holds("a.x = 1.0000000000000001 OR a.x IN (2, 1.0000000000000001)", x=one_)
+    assert holds("a.x = 9007199254740993.0 AND a.x BETWEEN 9007199254740992.5 AND 9007199254740993.5", x=big)
+    assert holds("a.x = 1.0 AND a.x < 1.5 AND a.x >= 1.000 AND a.x > 0.99", x=one_)
+    assert not holds("[x = 1.00000000000000000001]", x=one_)
+    assert holds("[x = 1.000] AND [y = -2]", x=one_, y=one(-2, pa.int32()))
+    table = pa.table({"ts": [1], "type": ["A"], "x": one_})
+    query = "PATTERN A a WHERE a.x = $v OR a.x IN $vs RETURN a.x AS x"
+    slightly_more = Decimal(1) + Decimal(10) ** -20
+    assert rows(query, table, params={"v": slightly_more, "vs": [slightly_more]}) == []
+
+
+def test_unsigned_integers_are_chosen_as_they_are() -> None:
+    x = one(2**64 - 1, pa.uint64())
+    for chosen in ("coalesce(a.x, 0)", "greatest(a.x, 1)", "least(a.x)", "CASE WHEN TRUE THEN a.x ELSE 0 END"):
+        table = pa.table({"ts": [1], "type": ["A"], "x": x})
+        found = rows(f"PATTERN A a WHERE {chosen} > 5 RETURN {chosen} AS found", table)
+        assert found == [{"found": 2**64 - 1}], chosen
+
+
+@pytest.mark.parametrize("function", ["min", "max", "first", "last"])
+def test_aggregates_of_unsigned_integers_in_return(function: str) -> None:
+    table = pa.table({"ts": [1, 2], "type": ["A", "A"], "x": pa.array([2**63, 2**64 - 1], pa.uint64())})
+    expected = 2**63 if function in ("min", "first") else 2**64 - 1
+    assert rows(f"PATTERN SEQ(A{{2}} a[]) RETURN {function}(a[].x) AS found", table) == [{"found": expected}]
+
+
+@pytest.mark.parametrize("engine", ["reference", "automaton"])
+@pytest.mark.parametrize("values", [[float("nan"), 3.0, 4.0], [3.0, float("nan"), 4.0], [4.0, 3.0, float("nan")]])
+def test_what_is_no_number_is_least_and_greatest_only_alone(engine: str, values: list[float]) -> None:
+    table = pa.table({"ts": [1, 2, 3], "type": ["A"] * 3, "f": values})
+    query = """PATTERN SEQ(A{3} a[]) WHERE min(a[].f) = 3 AND max(a[].f) = 4 AND least(a[1].f, 3.0) = 3
+        RETURN min(a[].f) AS least, max(a[].f) AS most"""
+    assert rows(query, table, engine=engine) == [{"least": 3.0, "most": 4.0}]
+
+
+def test_the_first_and_last_values_keep_their_type() -> None:
+    union = pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([1, 2])])
+    table = pa.table({"ts": [1, 2], "type": ["A", "B"], "c": union, "p": PRICES[1:]})
+    query = "PATTERN SEQ(A a, B+ b[]) RETURN first(b[].c) AS c, last(b[].p) AS p"
+    assert rows(query, table) == [{"c": 2, "p": Decimal("7.11")}]
+
+
+@pytest.mark.parametrize(
+    ("arrow", "constant", "expected"),
+    [
+        (pa.int8(), "12345678901234", 12345678901234),
+        (pa.int8(), "1.5", Decimal("1.5")),
+        (pa.int8(), "7", 7),
+        (pa.decimal32(5, 2), "7", Decimal("7.00")),
+        (pa.decimal32(5, 2), "-7", Decimal("-7.00")),
+        (pa.timestamp("s"), "'2020-01-01 00:00:00.5'", datetime(2020, 1, 1, 0, 0, 0, 500_000)),
+        (pa.date32(), "'2020-01-01 12:00'", datetime(2020, 1, 1, 12)),
+        (pa.date32(), "'2020-01-01'", date(2020, 1, 1)),
+        (pa.timestamp("ns"), "'9000-01-01'", datetime(9000, 1, 1)),
+        (pa.decimal128(38, 37), "1e300", 1e300),
+    ],
+)
+def test_the_key_that_only_the_query_names(arrow: pa.DataType, constant: str, expected: Any) -> None:
+    tables = {"A": pa.table({"ts": [0]}), "B": pa.table({"ts": [1], "k": pa.nulls(1, arrow)})}
+    query = f"PATTERN SEQ(A a, B? b) WHERE [k = {constant}] RETURN count(*) AS n OUTPUT AGGREGATE"
+    assert rows(query, tables) == [{"k": expected, "n": 1.0}]
+
+
+@pytest.mark.parametrize("strategy", ["skip_till_any_match", "partition_contiguity"])
+@pytest.mark.parametrize("other", [pa.array(["a"]), pa.array([1], pa.int32()), pa.array([2], pa.int32())])
+def test_a_type_that_the_pattern_does_not_mention_has_keys_of_its_own(strategy: str, other: pa.Array) -> None:
+    tables = {"A": pa.table({"ts": [1, 3], "k": [1, 1]}), "C": pa.table({"ts": [2], "k": other})}
+    query = f"PATTERN SEQ(A a, A b) WHERE {strategy} {{ [k] }} RETURN a.ts AS a"
+    found = rows(query, tables)
+    assert found == rows(query, tables, engine="reference")
+    assert found == ([] if strategy == "partition_contiguity" and other[0].as_py() == 1 else [{"a": 1}])
+
+
+def test_a_time_of_numpys_as_a_parameter() -> None:
+    table = pa.table({"ts": [1], "type": ["A"], "x": one(NOON * 10**6 + 1, pa.timestamp("ns"))})
+    value = np.datetime64("2026-03-02T12:00:00.000000001")
+    assert rows("PATTERN A a WHERE a.x = $v RETURN a.ts AS ts", table, params={"v": value}) == [{"ts": 1}]
+    with pytest.raises(oz.QueryError, match="integer and string"):
+        rows("PATTERN A a WHERE a.ts = $v", table, params={"v": value})
+
+
+def test_partitions_of_several_types_of_key() -> None:
+    decimal, double = pa.array([Decimal("7.10")] * 2, pa.decimal128(5, 2)), pa.array([7.1, 7.1])
+    tables = {"A": pa.table({"ts": [1, 3], "k": decimal}), "B": pa.table({"ts": [2, 4], "k": double})}
+    numbered = "PATTERN (A a | B b) WHERE [k] RETURN coalesce(a.ts, b.ts) AS ts, match_number() AS n"
+    assert rows(numbered, tables) == [{"ts": n, "n": n} for n in (1, 2, 3, 4)]
+    counted = "PATTERN (A a | B b) WHERE [k] RETURN count(*) AS n OUTPUT AGGREGATE"
+    assert rows(counted, tables) == [{"k": 7.1, "n": 4.0}]
+    whole, double = pa.array([BIG, BIG + 1]), pa.array([float(BIG)] * 2)
+    tables = {"A": pa.table({"ts": [1, 3], "k": whole}), "B": pa.table({"ts": [2, 4], "k": double})}
+    # as doubles both keys look alike
+    assert sorted(oz.match(tables, counted).column("n").to_pylist()) == [1.0, 3.0]

@@ -118,6 +118,12 @@ class ExpressionBuilder(Transformer[Token, Any]):
             )
         return tree.Same(parts[0], parts[2])
 
+    def negative(self, meta: Meta, parts: list[Any]) -> tree.Expression:
+        found = self.sign(meta, parts)
+        if not isinstance(found, tree.Literal):
+            self.fail("a minus before what is no number", span_of(meta), required="a number behind it")
+        return found
+
     def arithmetic(self, meta: Meta, parts: list[Any]) -> tree.Expression:
         result = parts[0]
         for k in range(1, len(parts), 2):

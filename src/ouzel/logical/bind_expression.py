@@ -9,7 +9,7 @@ from ouzel.language import tree
 from ouzel.language.durations import read_length
 from ouzel.logical.bind_reference import ReferenceBinder
 from ouzel.logical.bind_time import TIME_FUNCTIONS, time_function
-from ouzel.logical.coercion import unify, unify_compared
+from ouzel.logical.coercion import unify, unify_chosen, unify_compared
 from ouzel.logical.expressions import Apply, Attribute, Constant, Events, Expression, Moment
 from ouzel.logical.functions import (
     AGGREGATES,
@@ -28,7 +28,8 @@ from ouzel.logical.user_functions import Place, prepared
 from ouzel.logical.values import BOOLEAN, Kind, ValueType
 
 _COMPARED = ("=", "!=", "<", "<=", ">", ">=", "in")
-_UNIFIED = ("+", "-", "/", "coalesce", "least", "greatest")
+_UNIFIED = ("+", "-", "/")
+_CHOSEN = ("coalesce", "least", "greatest")
 _WORDS = {
     "negate": "-",
     "is null": "IS NULL",
@@ -158,7 +159,7 @@ class ExpressionBinder(ReferenceBinder):
             # conditions stand at even places before the last; all the others are the values of branches
             last = len(arguments) - 1
             branches = [k for k in range(len(arguments)) if k % 2 == 1 or k == last]
-            values = unify([arguments[k] for k in branches], tick)
+            values = unify_chosen([arguments[k] for k in branches], tick)
             for k, value in zip(branches, values, strict=True):
                 arguments[k] = value
             self._check_branches(arguments, branches)
@@ -166,12 +167,14 @@ class ExpressionBinder(ReferenceBinder):
             arguments = unify_compared(arguments, tick)
         elif function in _UNIFIED:
             arguments = unify(arguments, tick)
+        elif function in _CHOSEN:
+            arguments = unify_chosen(arguments, tick)
         elif function == "is null" or function not in BUILT_IN:
             # what is only looked at, or goes to a function of the user's, stays as it is
             arguments = [one for argument in arguments for one in unify_compared([argument], tick)]
         else:
             arguments = [one for argument in arguments for one in unify([argument], tick)]
-        if function in ("coalesce", "least", "greatest") and arguments:
+        if function in _CHOSEN and arguments:
             first = next((a.type for a in arguments if not a.type.is_open), arguments[0].type)
             for argument in arguments:
                 BUILT_IN["="].result((first, argument.type))

@@ -10,7 +10,7 @@ from ouzel.language import tree
 from ouzel.language.tree import Index
 from ouzel.logical.bind_expression import ExpressionBinder
 from ouzel.logical.coercion import unify
-from ouzel.logical.expressions import Attribute, Element, Events, Expression, MatchNumber
+from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expression, MatchNumber
 from ouzel.logical.functions import MATCH_NUMBER
 from ouzel.logical.output import event_fields
 from ouzel.logical.pattern import Component
@@ -67,7 +67,7 @@ class OutputBinder(ExpressionBinder):
             yield from self._every(written)
             return
         expression = self._bound(written)
-        if not isinstance(expression, Attribute):
+        if isinstance(expression, Constant):
             (expression,) = unify([expression], self.schema.time.tick)
         span = (item.name or item).span
         if item.name is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
+from fractions import Fraction
 from functools import reduce
 
 from ouzel.errors import Span
@@ -36,19 +37,26 @@ def unify(arguments: list[Expression], tick: str) -> list[Expression]:
     return [to_unit(argument, finest) for argument in arguments] if finest else arguments
 
 
+def unify_chosen(arguments: list[Expression], tick: str) -> list[Expression]:
+    """Bring arguments to one type of which one is chosen: unsigned integers stay beside integers."""
+    settled = _settled(arguments, tick)
+    if {argument.type.kind for argument in settled} <= {Kind.UNSIGNED, Kind.INTEGER, Kind.NULL}:
+        return settled
+    return unify(arguments, tick)
+
+
 def unify_compared(arguments: list[Expression], tick: str) -> list[Expression]:
     """Bring arguments to types that can be compared by value: numbers may differ, units of time may not.
 
-    Beside a decimal or an unsigned integer a constant is as exact as it was written.  Beside a column of doubles,
+    Beside an integer or a decimal a constant is as exact as it was written.  Beside a column of doubles,
     decimals are rounded to doubles, as in SQL: 7.1 is no double.
     """
     arguments = _settled(arguments, tick)
     finest = _finest(arguments)
     if finest:
         return [to_unit(argument, finest, stretch) for argument in arguments]
-    kinds = {argument.type.kind for argument in arguments}
-    if Kind.DECIMAL in kinds or Kind.UNSIGNED in kinds:
-        arguments = [_exact(argument) for argument in arguments]
+    if not any(argument.type.kind is Kind.FLOAT and not isinstance(argument, Constant) for argument in arguments):
+        arguments = [_exact(argument) for argument in arguments] if _has_counted(arguments) else arguments
     if any(argument.type.kind is Kind.FLOAT for argument in arguments):
         return [to_float(a) if a.type.kind is Kind.DECIMAL else a for a in arguments]
     return arguments
@@ -72,6 +80,10 @@ def to_float(argument: Expression) -> Expression:
     return Apply(TO_FLOAT, (argument,), FLOAT, argument.span)
 
 
+def _has_counted(arguments: list[Expression]) -> bool:
+    return any(argument.type.kind in _COUNTED and not isinstance(argument, Constant) for argument in arguments)
+
+
 def _exact(argument: Expression) -> Expression:
     """A constant as a decimal; 7.1 means seven and a tenth, as written, where a double is a little more."""
     if not isinstance(argument, Constant) or argument.type.kind is not Kind.FLOAT:
@@ -83,7 +95,10 @@ def _exact(argument: Expression) -> Expression:
 
 
 def decimal_constant(value: Decimal, span: Span) -> Constant:
-    """A decimal as a constant of its type."""
+    """A decimal as a constant of its type: an integer, if it is whole."""
+    ratio = Fraction(value)
+    if ratio.denominator == 1 and -(2**63) <= ratio.numerator < 2**63:
+        return Constant(ratio.numerator, INTEGER, span)
     _sign, digits, exponent = value.as_tuple()
     scale = max(-exponent, 0) if isinstance(exponent, int) else 0
     return Constant(value, decimal_of(max(len(digits), value.adjusted() + 1 + scale, 1), scale), span)

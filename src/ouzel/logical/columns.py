@@ -26,6 +26,7 @@ def _of_query(query: BoundQuery) -> Iterator[str]:
     for component in whole:
         yield from (column.name for column in event_fields(component).values())
     for test in query.equivalences:
-        for component in query.components:
-            yield from (name for t in component.type_names if (name := test.column(t)) is not None)
+        # events of types that the pattern does not mention are in partitions, too
+        names = {name for component in query.components for name in component.type_names} | set(query.schema.types)
+        yield from (column for name in sorted(names) if (column := test.column(name)) is not None)
     yield from (item.column for item in query.aggregates if item.column is not None)

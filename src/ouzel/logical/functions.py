@@ -148,6 +148,21 @@ def _substring(text: str, start: int, length: int | None = None) -> str:
     return text[max(first, 0) : max(last, 0)]
 
 
+def _numbers(values: Sequence[Any]) -> Sequence[Any]:
+    """The values without those that are no numbers, unless there are no others."""
+    return [value for value in values if value == value] or values  # noqa: PLR0124
+
+
+def least(values: Sequence[Any]) -> Any:
+    """The least of some values; one that is no number only if there is no other."""
+    return min(_numbers(values))
+
+
+def greatest(values: Sequence[Any]) -> Any:
+    """The greatest of some values; one that is no number only if there is no other."""
+    return max(_numbers(values))
+
+
 def _some(choose: Callable[[list[Any]], Any]) -> Callable[..., Any]:
     """A function of those arguments that are not null."""
 
@@ -207,8 +222,8 @@ BUILT_IN: dict[str, Function] = {
         Function("is null", fixed(BOOLEAN, 1), lambda value: value is None, strict=False),
         Function("case", case_type, _case, strict=False),
         Function("coalesce", unified, _some(lambda values: values[0]), strict=False),
-        Function("least", unified, _some(min), strict=False),
-        Function("greatest", unified, _some(max), strict=False),
+        Function("least", unified, _some(least), strict=False),
+        Function("greatest", unified, _some(greatest), strict=False),
         Function("abs", same_number, _bounded(abs)),
         Function("floor", fixed(INTEGER, 1, *NUMBERS), _bounded(_defined(math.floor))),
         Function("ceil", fixed(INTEGER, 1, *NUMBERS), _bounded(_defined(math.ceil))),

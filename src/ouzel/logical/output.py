@@ -7,7 +7,7 @@ from functools import reduce
 
 import pyarrow as pa
 
-from ouzel.logical.expressions import Attribute, Events, Expression, Moment
+from ouzel.logical.expressions import Aggregate, Attribute, Events, Expression, Moment
 from ouzel.logical.pattern import Component
 from ouzel.logical.schema import NESTED, Column, TimeColumn
 from ouzel.logical.values import to_arrow
@@ -33,6 +33,8 @@ def output_type(expression: Expression, components: Mapping[str, Component], tim
     match expression:
         case Attribute():
             return column_type(components[expression.variable], expression.column)
+        case Aggregate(function="first" | "last", column=str() as column):
+            return column_type(components[expression.variable], column)
         case Events(column=None):
             event = struct_type(components[expression.variable])
             return pa.list_(event) if components[expression.variable].is_array else event

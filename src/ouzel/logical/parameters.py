@@ -43,6 +43,9 @@ def constant(value: Any, span: Span) -> Constant:
             return Constant(_length(value), ValueType(Kind.DURATION), span)
         case datetime() | date():
             return Constant(value.isoformat(), STRING, span)
+    if isinstance(value, np.datetime64):
+        # as a text: NumPy counts nanoseconds, and Python does not
+        return constant(None if np.isnat(value) else str(value), span)
     if hasattr(value, "item"):  # a NumPy scalar
         return constant(value.item(), span)
     raise TypeError(type(value).__name__)

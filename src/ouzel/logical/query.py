@@ -56,6 +56,12 @@ class BoundQuery:
         """Whether a column of RETURN numbers the matches."""
         return any(isinstance(column.expression, MatchNumber) for column in self.output)
 
+    @property
+    def minds_all_events(self) -> bool:
+        """Whether events that no component wants matter: to contiguity they do, and to windows that count."""
+        skips = self.strategy in (Strategy.SKIP_TILL_ANY_MATCH, Strategy.SKIP_TILL_NEXT_MATCH)
+        return not skips or (self.window is not None and self.window.counts_events)
+
     def component(self, variable: str) -> Component:
         """A component by its variable."""
         return next(component for component in self.components if component.variable == variable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ouzel.logical.values import BOOLEAN, FLOAT, INTEGER, STRING, UNKNOWN, Kind, ValueType, finer
+from ouzel.logical.values import BOOLEAN, FLOAT, INTEGER, STRING, UNKNOWN, Kind, ValueType, common_type, finer
 
 
 class TypeClash(Exception):  # noqa: N818 - never leaves the binder, which says where it happened
@@ -118,7 +118,10 @@ def unified(types: Sequence[ValueType]) -> ValueType:
     """The type of coalesce, least, greatest and of CASE's branches: the binder has unified them."""
     if not types:
         raise WrongCount("1 or more arguments; got 0")
-    return next((value_type for value_type in types if not value_type.is_open), types[0])
+    known = [value_type for value_type in types if not value_type.is_open]
+    if any(value_type.kind is Kind.UNSIGNED for value_type in known):
+        return common_type(known)
+    return known[0] if known else types[0]
 
 
 def case_type(types: Sequence[ValueType]) -> ValueType:

@@ -147,6 +147,10 @@ def to_arrow(value_type: ValueType) -> pa.DataType:
     return value_type.arrow or pa.null()
 
 
+# What Arrow's widest decimals have.
+_MOST_DIGITS = 76
+
+
 def common_type(types: Sequence[ValueType]) -> ValueType:
     """A type that holds the values of several types which can be compared."""
     kinds = {value_type.kind for value_type in types}
@@ -155,7 +159,7 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
     if kinds <= {Kind.INTEGER, Kind.UNSIGNED, Kind.DECIMAL} and len(set(types)) > 1:
         scale = max(value_type.scale for value_type in types)
         whole = max(value_type.digits - value_type.scale if value_type.digits else 20 for value_type in types)
-        return decimal_of(min(whole + scale, 76), scale)
+        return decimal_of(whole + scale, scale) if whole + scale <= _MOST_DIGITS else FLOAT
     units = [value_type.unit for value_type in types if value_type.unit]
     return replace(types[0], unit=reduce(finer, units)) if units else types[0]
 

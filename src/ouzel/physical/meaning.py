@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ouzel.language.durations import NANOSECONDS
 from ouzel.logical.equivalence import EquivalenceTest
+from ouzel.logical.expressions import Constant
 from ouzel.logical.values import Kind, decimal_of, from_arrow, to_arrow
 
 Array = np.ndarray[Any, Any]
@@ -177,6 +178,26 @@ def key_values(column: pa.ChunkedArray, *, real: bool = False) -> list[Any]:
     if real and from_arrow(column.type).kind is Kind.DECIMAL:
         return [None if value is None else float(value) for value in values]
     return values
+
+
+def constant_in(constant: Constant, arrow: pa.DataType) -> pa.Scalar | None:
+    """A constant as a value of a type; None if the type does not hold it."""
+    arrow = arrow.value_type if pa.types.is_dictionary(arrow) else arrow
+    held, value = from_arrow(arrow), constant.value
+    try:
+        if held.unit is not None:
+            ticks, rest = divmod(value * NANOSECONDS[constant.type.unit or "ns"], NANOSECONDS[held.unit])
+            narrow = pa.types.is_date32(arrow) or pa.types.is_time32(arrow)
+            return None if rest else pa.scalar(ticks, pa.int32() if narrow else pa.int64()).cast(arrow)
+        if held.kind is Kind.DECIMAL:
+            return pa.scalar(Decimal(value), arrow)
+        if held.kind is Kind.FLOAT:
+            return pa.scalar(float(value), arrow)
+        if held.is_number:
+            return pa.scalar(int(value), arrow) if int(value) == value else None
+        return pa.scalar(value, arrow)
+    except (pa.ArrowException, OverflowError, ValueError):
+        return None
 
 
 def constant_key(test: EquivalenceTest) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,9 +13,10 @@ from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import Column
 from ouzel.logical.values import common_type, to_arrow
+from ouzel.physical import meaning
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Flags, MatchTable, One
-from ouzel.physical.meaning import encoded
+from ouzel.physical.meaning import constant_in, encoded, floats
 
 
 def partitions(
@@ -26,8 +30,8 @@ def partitions(
     for test, own in zip(query.equivalences, rows, strict=True):
         if test.constant is None and len(matches):
             used, places = compact(own, len(events))
-            codes, values = encoded(key_values(test, used, events))
-            numbers, count = _joined(numbers, count, codes[places] + 1, len(values) + 1)
+            codes, distinct = _codes(test, used, events)
+            numbers, count = _joined(numbers, count, codes[places] + 1, distinct + 1)
     first = np.zeros(min(count, len(matches)), np.int64)
     first[numbers[::-1]] = np.arange(len(matches))[::-1]
     return numbers, len(first), tuple(own[first] for own in rows)
@@ -41,6 +45,23 @@ def match_numbers(query: BoundQuery, matches: MatchTable, events: EventTable) ->
     places = np.empty(len(matches), np.int64)
     places[order] = np.arange(1, len(matches) + 1) - np.searchsorted(ordered, ordered)
     return places
+
+
+def _codes(test: EquivalenceTest, rows: Integers, events: EventTable) -> tuple[Integers, int]:
+    """Numbers for the values of a test's attribute in some rows, -1 for none, and how many there are."""
+    columns = _columns(test)
+    if len(columns) == 1:
+        codes, values = encoded(key_values(test, rows, events))
+        return codes, len(values)
+    keys: list[Any] = [None] * len(rows)
+    for column in columns:
+        types = tuple(sorted(name for name in test.pattern_types if test.column(name) == column.name))
+        places = np.flatnonzero((rows >= 0) & (events.types.among(types)[rows] >= 0))
+        held = events.table.column(column.name).take(pa.array(rows[places]))
+        for place, key in zip(places.tolist(), meaning.key_values(held, real=test.is_real), strict=True):
+            keys[place] = key
+    known = {key: number for number, key in enumerate(dict.fromkeys(key for key in keys if key is not None))}
+    return np.array([-1 if key is None else known[key] for key in keys], np.int64), len(known)
 
 
 def _joined(numbers: Integers, count: int, codes: Integers, distinct: int) -> tuple[Integers, int]:
@@ -105,22 +126,25 @@ def key_values(test: EquivalenceTest, rows: Integers, events: EventTable) -> pa.
             missing = (rows < 0) | (events.types.among(types)[rows] < 0)
             values = pc.coalesce(values, _gathered(events.table.column(column.name), rows, missing, arrow))
     if test.constant is not None and values.null_count:
-        values = _filled(values, pa.array([test.constant.value], to_arrow(test.constant.type)))
+        values = _filled(values, constant_in(test.constant, arrow))
     # 0.0 and -0.0 are equal: one partition
     return pc.add(values, pa.scalar(0, arrow)) if arrow in (pa.float64(), pa.float32()) else values
 
 
 def _gathered(column: pa.ChunkedArray, rows: Integers, missing: Flags, arrow: pa.DataType) -> pa.ChunkedArray:
     found = column.take(pa.array(rows, mask=missing))
+    if pa.types.is_decimal(found.type) and pa.types.is_floating(arrow):
+        # Arrow's own cast is not to the nearest double
+        return pa.chunked_array([pa.array(floats(found), arrow, mask=found.is_null().to_numpy())])
     return found if found.type == arrow else found.cast(arrow, safe=False)
 
 
-def _filled(values: pa.ChunkedArray, constant: pa.Array) -> pa.ChunkedArray:
+def _filled(values: pa.ChunkedArray, constant: pa.Scalar | None) -> pa.ChunkedArray:
     arrow = values.type
     if not pa.types.is_dictionary(arrow):
-        return values.fill_null(constant.cast(arrow, safe=False)[0])
+        return values.fill_null(constant)
     plain = values.cast(arrow.value_type)
-    return pa.chunked_array([pa.array(_filled(plain, constant).to_pylist(), arrow)])
+    return pa.chunked_array([pa.array(plain.fill_null(constant).to_pylist(), arrow)])
 
 
 def _columns(test: EquivalenceTest) -> list[Column]:
@@ -135,11 +159,20 @@ def _columns(test: EquivalenceTest) -> list[Column]:
 
 
 def _common_type(test: EquivalenceTest, columns: list[Column]) -> pa.DataType:
-    """The type of a key: that of its column, or what the values of several columns are in expressions."""
+    """The type of a key: that of its column, or what the values of several columns, and the constant, are."""
     known = [column for column in columns if not pa.types.is_null(column.arrow)]
     arrows = {column.arrow for column in known}
-    if len(arrows) == 1 and (len(columns) == 1 or not pa.types.is_dictionary(known[0].arrow)):
-        return known[0].arrow
     if not known:
         return pa.null() if test.constant is None else to_arrow(test.constant.type)
-    return to_arrow(common_type([column.type for column in known]))
+    one = len(arrows) == 1 and (len(columns) == 1 or not pa.types.is_dictionary(known[0].arrow))
+    types = [column.type for column in known]
+    arrow = known[0].arrow if one else to_arrow(common_type(types))
+    if test.constant is None or constant_in(test.constant, arrow) is not None:
+        return arrow
+    wider = common_type([*types, test.constant.type])
+    if constant_in(test.constant, to_arrow(wider)) is not None:
+        return to_arrow(wider)
+    # beyond what the finest unit counts
+    units = () if wider.is_number else ("us", "ms", "s")
+    coarser = [to_arrow(replace(wider, unit=unit)) for unit in units]
+    return next((one for one in coarser if constant_in(test.constant, one) is not None), pa.float64())

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ouzel.errors import OuzelError
 from ouzel.language.durations import NANOSECONDS
-from ouzel.logical.expressions import Attribute, Element, Events, Expression, Moment
+from ouzel.logical.expressions import Aggregate, Attribute, Element, Events, Expression, Moment
 from ouzel.logical.output import event_fields, output_type
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
@@ -67,6 +67,9 @@ class _Builder:
                 return self._events(self.components[expression.variable], expression.column)
             case Attribute():
                 return self._gather(expression.column, self._rows(expression.variable, expression.element))
+            case Aggregate(function="first" | "last", column=str() as column):
+                element = Element.FIRST if expression.function == "first" else Element.LAST
+                return self._gather(column, self._rows(expression.variable, element))
         arrow = output_type(expression, self.components, self.query.schema.time)
         values = self.compute(expression)
         if isinstance(expression, Moment) or expression.type.kind in (Kind.TIMESTAMP, Kind.TIME):

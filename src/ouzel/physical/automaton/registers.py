@@ -105,7 +105,8 @@ class Registers:
                     emitter.line(f"{name} = {name} + {value} if {count} > 0 else {value}")
                 else:
                     sign = "<" if function == "min" else ">"
-                    emitter.line(f"if {count} == 0 or {value} {sign} {name}:")
+                    none = f"{count} == 0 or {name} != {name}" if real else f"{count} == 0"
+                    emitter.line(f"if {none} or {value} {sign} {name}:")
                     emitter.line(f"    {name} = {value}")
         if ("squares", *of) in self.floats:
             # Welford's updates, as the reference has them

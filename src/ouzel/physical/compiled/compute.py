@@ -154,7 +154,8 @@ class _MatchRows:
         emitter.line(f"        {value} = c{place}[rows{k}[j]]")
         if function in ("min", "max"):
             sign = "<" if function == "min" else ">"
-            emitter.line(f"        if {count} == 0 or {value} {sign} {total}:")
+            none = f"{count} == 0 or {total} != {total}" if real else f"{count} == 0"
+            emitter.line(f"        if {none} or {value} {sign} {total}:")
             emitter.line(f"            {total} = {value}")
         elif function != "count":
             added = f"{total} = {total} + {value} if {count} > 0 else {value}"

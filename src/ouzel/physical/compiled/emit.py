@@ -175,6 +175,8 @@ class Emitter:
         if name.startswith("×"):
             factor = Constant(int(name[1:]), expression.type, expression.span)
             return self._pair("multiply", [self.value(expression.arguments[0], rows), self._constant(factor)])
+        if expression.type.kind in (Kind.UNSIGNED, Kind.DECIMAL):
+            raise UnsuitableError("it chooses among unsigned integers")
         if name in SIGNS or name == "in":
             return self._compared(name, expression.arguments, rows)
         emit = _EMIT.get(name)
@@ -314,6 +316,8 @@ class Emitter:
         sign = {"least": "<", "greatest": ">"}.get(name)
         for other in others:
             better = f"{other.text} {sign} {text}" if sign else "False"
+            if sign and first.kind is Kind.FLOAT:
+                better += f" or {text} != {text}"  # which is no number
             missing = other.null or "False"
             taken = self.assigned(f"not {missing} and ({null} or {better})", None, Kind.BOOLEAN).text
             text = self.assigned(f"{other.text} if {taken} else {text}", None, other.kind).text

@@ -27,6 +27,7 @@ from ouzel.logical.expressions import (
     Variable,
     references,
 )
+from ouzel.logical.functions import greatest, least
 from ouzel.logical.values import Kind
 from ouzel.physical.reference.events import Event, Stream
 
@@ -201,7 +202,7 @@ def aggregate(function: str, values: Sequence[Any]) -> Any:
     if not values:
         return None
     if function in ("min", "max"):
-        return min(values) if function == "min" else max(values)
+        return (least if function == "min" else greatest)(values)
     total = values[0]
     for value in values[1:]:
         total += value

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.expressions import Apply, Attribute, Constant, Element, Expression, references
 from ouzel.logical.pattern import Component
@@ -29,12 +28,6 @@ if TYPE_CHECKING:
 _SIGNS = {"=": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 Field = Callable[[Any], Any]
 _PLAIN = (Kind.INTEGER, Kind.FLOAT, Kind.STRING, Kind.BOOLEAN)
-
-
-def minds_all_events(query: BoundQuery) -> bool:
-    """Whether events that no component wants matter: to contiguity they do, and to windows that count events."""
-    skips = query.strategy in (Strategy.SKIP_TILL_ANY_MATCH, Strategy.SKIP_TILL_NEXT_MATCH)
-    return not skips or (query.window is not None and query.window.counts_events)
 
 
 def wanted(query: BoundQuery, task: Task, schema: StructType) -> Column | None:
@@ -71,7 +64,7 @@ def wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
 def types_wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
     """The part of it that looks at types alone, as an Arrow expression; None if there is none."""
     types = type_column(task)
-    if types is None or minds_all_events(query):
+    if types is None or query.minds_all_events:
         return None
     names = {name for component in query.components for name in component.type_names}
     condition = pc.field(types).isin(sorted(names))
@@ -80,7 +73,7 @@ def types_wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
 
 
 def _wanted(query: BoundQuery, task: Task, field: Field, is_null: Field, odd: frozenset[str] = frozenset()) -> Any:
-    if minds_all_events(query):
+    if query.minds_all_events:
         return None
     types = type_column(task)
     each = [_of_component(component, query, types, field, is_null, odd) for component in query.components]
@@ -93,7 +86,7 @@ def _wanted(query: BoundQuery, task: Task, field: Field, is_null: Field, odd: fr
 
 def described(query: BoundQuery) -> list[str]:
     """The conditions that Spark's scan checks, in words."""
-    if minds_all_events(query):
+    if query.minds_all_events:
         return []
     return [c.text for component in query.components for c in _single(component, query) if _can(c)]
 

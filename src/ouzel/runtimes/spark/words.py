@@ -13,7 +13,7 @@ from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark.batch import spread_of
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed, type_column
 from ouzel.runtimes.spark.options import SparkOptions
-from ouzel.runtimes.spark.pushdown import described, minds_all_events, wanted_by_arrow
+from ouzel.runtimes.spark.pushdown import described, wanted_by_arrow
 from ouzel.runtimes.spark.task import Task
 from ouzel.runtimes.spark.types_there import check_types
 
@@ -65,7 +65,7 @@ def _listed(keys: list[str]) -> str:
 def _read_words(plan: Plan, task: Task) -> list[str]:
     """What crosses to Python."""
     columns = f"columns: {', '.join(task.schema.names)}"
-    if task.is_composed or minds_all_events(plan.query):
+    if task.is_composed or plan.query.minds_all_events:
         return [columns, "all events: those that no component wants matter too"]
     if wanted_by_arrow(plan.query, task) is None:
         return [columns, "all events: some component may want any"]
