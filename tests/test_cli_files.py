@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from ouzel.cli.whole_files import PENDING
+from ouzel.cli.whole_files import PENDING, whole_files
 from test_cli import EVENTS, FOUND, QUERY, Cli, cli, lines, rows
 
 __all__ = ["cli"]
@@ -46,6 +47,24 @@ def test_stdin(cli: Cli, name: str, said: bool, monkeypatch: pytest.MonkeyPatch)
 def test_lines_of_stdin(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Stdin(b"ts,type,tag\n1,Shelf,1\nsoon,Exit,1\n"))
     assert "line 3, column 'ts': required a time; got 'soon'" in cli("run", QUERY, "--events", "-").err
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'{"ts": 1, "x": 1}\n{"ts": 2, "x": "a"}\n', "'stdin' cannot be read: line 2: JSON parse error"),
+        (b"ts,x\n1,2\n3,4,5\n", "'stdin' cannot be read: line 3: CSV parse error: Expected 2 columns, got 3"),
+        (b't\0,x\n1,2\n3,"4"5,"\n6"\n', "'stdin' cannot be read: "),
+    ],
+)
+def test_what_stdin_holds_is_no_bug(
+    cli: Cli, content: bytes, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It can be looked at again to say where the error is."""
+    monkeypatch.setattr(sys, "stdin", Stdin(content))
+    result = cli("run", "PATTERN A a", "--events", "-")
+    assert expected in result.err
+    assert result.code == 4
 
 
 def test_several_files_are_one_table(cli: Cli) -> None:
@@ -128,6 +147,14 @@ def test_a_result_has_the_rights_of_any_new_file(cli: Cli, target: str) -> None:
     Path(target).chmod(0o600)
     assert cli("run", QUERY, "--events", "events.csv", "--to", target).code == 0
     assert Path(target).stat().st_mode & 0o777 == 0o600
+
+
+def test_the_rights_of_new_files_are_never_lifted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To ask for the umask is to change it, for all threads."""
+    monkeypatch.setattr(os, "umask", lambda _mask: pytest.fail("the umask was set"))
+    with whole_files([tmp_path / "out"]) as places:
+        places[tmp_path / "out"].write_text("x")
+    assert (tmp_path / "out").read_text() == "x"
 
 
 def test_a_link_stays_one(cli: Cli) -> None:

@@ -166,3 +166,43 @@ def test_a_directory_of_compressed_files() -> None:
     assert oz.match("zipped", QUERY).to_pylist() == FOUND
     Path("zipped/events.jsonl").write_text("{}")
     assert "required files of one format in the directory" in refused("zipped", oz.SchemaError)
+
+
+@pytest.mark.parametrize("other", ["b.jsonl", "b.parquet"])
+def test_a_directory_of_several_formats(other: str) -> None:
+    """None of the files is left out in silence."""
+    Path("mixed/below").mkdir(parents=True)
+    Path("events.csv").rename("mixed/a.csv")
+    Path("events").with_suffix(Path(other).suffix).rename(Path("mixed/below", other))
+    message = refused("mixed", oz.SchemaError)
+    assert message.startswith("'mixed': required files of one format in the directory; got csv (a.csv) and ")
+    assert other in message
+    assert "hint: name those of one format by a pattern: 'mixed/**/*.csv'" in message
+    assert oz.match("mixed/**/*.csv", QUERY).to_pylist() == FOUND
+
+
+def test_compressed_parquet_is_refused_by_name() -> None:
+    """Parquet files are compressed within: gzip around one is nothing that can be read."""
+    Path("zipped").mkdir()
+    Path("zipped/part.parquet.gz").write_bytes(gzip.compress(Path("events.parquet").read_bytes()))
+    for path in ("zipped", "zipped/part.parquet.gz"):
+        message = refused(path, oz.SchemaError)
+        assert message.startswith("'zipped/part.parquet.gz': required Parquet as it is, not in gzip")
+        assert "hint: unpack it with gunzip" in message
+
+
+LONG = '"' + "y" * 200_000 + '"'
+
+
+def test_a_long_field_beside_an_error() -> None:
+    """Where the line cannot be told, what is wrong can."""
+    Path("long.csv").write_text(f"ts,type,x\n1,A,{LONG}\n2,B,3,4\n")
+    assert "'long.csv' cannot be read: CSV parse error: Expected 3 columns, got 4" in refused("long.csv")
+    Path("long.csv").write_text(f"ts,type,x\n1,A,{LONG}\nsoon,B,3\n")
+    assert refused("long.csv").startswith("row 1, column 'ts': required a time; got 'soon'")
+
+
+def test_text_that_the_csv_module_reads_otherwise() -> None:
+    """No line is told then."""
+    Path("odd.csv").write_text('ts,type,x\n1,A,"a"b,"\n2,3,4"\n')
+    assert "'odd.csv' cannot be read: " in refused("odd.csv")

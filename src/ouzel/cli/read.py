@@ -79,7 +79,8 @@ def _parts(path: str, how: Writing) -> list[Part]:
     try:
         return parts_of(Path(path), how)
     except SchemaError as error:
-        raise typer.BadParameter(f"{error}, or --events-format", param_hint="--events") from error
+        text = str(error) if "hint: " in str(error) else f"{error}, or --events-format"
+        raise typer.BadParameter(text, param_hint="--events") from error
 
 
 def _format_of(content: bytes) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -82,17 +82,14 @@ def _temporary(path: Path) -> Path:
         return path
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-    PENDING.add(Path(name))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    # the system takes the umask from these rights: to ask for it would be to change it, for all threads
+    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    PENDING.add(temporary)
     os.close(handle)
-    Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-    return Path(name)
-
-
-def _umask() -> int:
-    held = os.umask(0)
-    os.umask(held)
-    return held
+    if target.exists():
+        temporary.chmod(target.stat().st_mode & 0o777)
+    return temporary
 
 
 def _synchronise(path: Path) -> None:

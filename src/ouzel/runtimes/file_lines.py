@@ -8,7 +8,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 
 
-def line_of_csv(source: Path | io.BytesIO, row: int, how: Writing) -> int:
+def line_of_csv(source: Path | io.BytesIO, row: int, how: Writing) -> int | None:
     """The line on which a row of a CSV file begins; the header is on the first, and newlines in quotes count."""
     for number, (line, _fields) in enumerate(_records(source, how)):
         if number == row + 1:
             return line
-    return row + 2
+    return None
 
 
 def line_of_json(source: Path | io.BytesIO, row: int, how: Writing) -> int:
@@ -66,8 +66,12 @@ def _is_object(line: str) -> bool:
 
 
 def _records(source: Path | io.BytesIO, how: Writing) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV file with the lines on which they begin; empty lines are none."""
-    with text_of(source, how.encoding or "utf-8-sig") as file:
+    """The records of a CSV file with the lines on which they begin, up to one that Python cannot read.
+
+    Empty lines are none.
+    """
+    # Python takes fields up to a length that holds for the whole process: Arrow takes longer ones
+    with suppress(csv.Error), text_of(source, how.encoding or "utf-8-sig") as file:
         reader = csv.reader(file, delimiter=how.delimiter or ",")
         before = 0
         for fields in reader:
@@ -81,7 +85,8 @@ def text_of(source: Path | io.BytesIO, encoding: str, errors: str = "replace") -
     """The text of a file, also of one that is compressed."""
     is_zipped = isinstance(source, Path) and source.name.lower().endswith(".gz")
     opened = gzip.open if is_zipped else open
-    whole: Any = source if isinstance(source, io.BytesIO) else opened(source, "rb")
+    # closed at the end: bytes are looked at more than once
+    whole: Any = io.BytesIO(source.getvalue()) if isinstance(source, io.BytesIO) else opened(source, "rb")
     with whole as held, io.TextIOWrapper(held, encoding=encoding, errors=errors, newline="") as file:
         yield file
 

@@ -69,15 +69,16 @@ class FileEvents:
         for part, rows in self.parts:
             if row < rows:
                 where = f" of '{part.path}'" if len(self.parts) > 1 else ""
-                if part.format == "csv":
-                    return f"line {line_of_csv(part.source(), row, self.writing)}{where}"
-                return (
-                    f"line {line_of_json(part.source(), row, self.writing)}{where}"
-                    if part.format == "json"
-                    else f"row {row}{where}"
-                )
+                line = self._line(part, row)
+                return f"row {row}{where}" if line is None else f"line {line}{where}"
             row -= rows
         return f"row {row}"
+
+    def _line(self, part: Part, row: int) -> int | None:
+        """The line of a row of a file, if it has lines and they can be told."""
+        if part.format == "csv":
+            return line_of_csv(part.source(), row, self.writing)
+        return line_of_json(part.source(), row, self.writing) if part.format == "json" else None
 
     def none(self) -> FileEvents:
         """No events, of the same columns."""
@@ -147,7 +148,18 @@ def format_of(path: Path, how: Writing) -> str:
     chosen = how.format or _told_format(path)
     if chosen is None:
         raise SchemaError(f"'{path}': required a name that ends in {', '.join(SUFFIXES)}, or a directory")
+    if how.format is None:
+        _refuse_packed(path, chosen)
     return chosen
+
+
+def _refuse_packed(path: Path, told: str | None) -> None:
+    """Text may come in gzip; Parquet is compressed within, and is read from its end."""
+    if told == "parquet" and path.suffix.lower() == ".gz":
+        raise SchemaError(
+            f"'{path}': required Parquet as it is, not in gzip\n"
+            "  hint: unpack it with gunzip; Parquet is compressed within"
+        )
 
 
 def _told_format(path: Path) -> str | None:
@@ -156,13 +168,22 @@ def _told_format(path: Path) -> str | None:
 
 
 def _of_directory(path: Path, how: Writing) -> list[Part]:
-    """A directory of Parquet files is read as one; else the text files in it, all of one format."""
+    """A directory of Parquet files is read as one; else the text files in it; all are of one format."""
     below = [(file, how.format or _told_format(file)) for file in data_files(path)]
-    formats = {told for _file, told in below if told is not None}
-    if not formats or "parquet" in formats:
+    firsts = {told: file for file, told in reversed(below) if told is not None}
+    if len(firsts) > 1:
+        got = " and ".join(f"{told} ({firsts[told].relative_to(path)})" for told in sorted(firsts))
+        first = firsts[min(firsts)]
+        suffix = "".join(first.suffixes[-2:]) if first.suffix == ".gz" else first.suffix
+        raise SchemaError(
+            f"'{path}': required files of one format in the directory; got {got}\n"
+            f"  hint: name those of one format by a pattern: '{path}/**/*{suffix}'"
+        )
+    if how.format is None:
+        for file, told in below:
+            _refuse_packed(file, told)
+    if not firsts or "parquet" in firsts:
         return [Part(path, "parquet")]
-    if len(formats) > 1:
-        raise SchemaError(f"'{path}': required files of one format in the directory; got CSV and JSON lines")
     return [Part(file, told) for file, told in below if told is not None]
 
 
