@@ -12,14 +12,26 @@ from ouzel.errors import Span
 from ouzel.language.names import quoted
 from ouzel.logical.parameters import constant
 from ouzel.optimizer.plan import Plan
+from ouzel.runtimes.ingest import Reading, type_column_of
 
 # Not compared, but shown in the place of what is: "1 hour" and "60 minutes" are the same number of ticks.
 WRITTEN = " as written"
 
 
-def fingerprint(plans: Sequence[Plan], params: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The parts of every query that its state depends on, in words."""
-    return [_of_plan(plan, params) for plan in plans]
+def fingerprint(plans: Sequence[Plan], params: Mapping[str, Any], parts: dict[str, str]) -> list[dict[str, str]]:
+    """The parts of every query that its state depends on, in words; some are parts of them all."""
+    return [_of_plan(plan, params) | parts for plan in plans]
+
+
+def reading_parts(reading: Reading, columns: Sequence[str], tick: str) -> dict[str, str]:
+    """What the state depends on in how events are read."""
+    order = [name for name in reading.order if name != reading.time]
+    return {
+        "time": reading.time,
+        "time unit": tick,
+        "type column": type_column_of(columns, reading) or "",
+        "order": ", ".join([*map(quoted, order), *(["arrival of events"] if reading.by_arrival else [])]),
+    }
 
 
 def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
@@ -45,8 +57,8 @@ def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as it comes back from a snapshot."""
-    return constant(value, Span(0, 0)).value if isinstance(value, timedelta | np.generic) else value
+    """A length of time as a query has it: the same in whatever unit it was passed."""
+    return constant(value, Span(0, 0)).value if isinstance(value, timedelta | np.timedelta64) else value
 
 
 def differences(old: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]) -> list[str]:
@@ -60,12 +72,13 @@ def differences(old: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str
     """
     if len(old) != len(new):
         return [f"queries: {len(old)}, now {len(new)}"]
-    return [
+    found = [
         f"{part}: {_shown(part, one, other)}, now {_shown(part, other, one)}"
         for one, other in zip(old, new, strict=True)
         for part in other
         if not part.endswith(WRITTEN) and one.get(part) != other[part]
     ]
+    return list(dict.fromkeys(found))  # what all queries have in common is said once
 
 
 def _shown(part: str, query: Mapping[str, str], other: Mapping[str, str]) -> str:

@@ -17,8 +17,9 @@ from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.limits import Limits, memory_errors
-from ouzel.runtimes.fingerprint import differences, fingerprint
+from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts
 from ouzel.runtimes.ingest import Reading, ingest, settled
+from ouzel.runtimes.kept_parameters import kept, read, written
 from ouzel.runtimes.ordering import Ordering
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.stages import stage_of
@@ -54,7 +55,8 @@ class Matcher:
         if on_late not in LATE_POLICIES:
             raise OuzelError(f"on_late: required one of {', '.join(LATE_POLICIES)}; got {on_late!r}")
         reading = settled(reading, schema.names)
-        self.text, self.schema, self.reading, self.params = text, schema, reading, dict(params or {})
+        self.text, self.schema, self.reading = text, schema, reading
+        self.params = {name: kept(value) for name, value in (params or {}).items()}
         self.engine, self.limits, self.on_late = engine, limits or Limits(), on_late
         _check_kept(schema, reading)
         none, _restore = ingest(schema.empty_table(), reading, Report())
@@ -63,7 +65,8 @@ class Matcher:
         self.report = Report()
         self.late: pa.Table = none.table
         self.time = none.schema.time
-        self.fingerprint = fingerprint(compiled.plans, self.params)
+        parts = reading_parts(reading, schema.names, self.time.tick)
+        self.fingerprint = fingerprint(compiled.plans, self.params, parts)
         self._stage = stage_of(compiled.plans, self.limits, none)
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         ties = [name for name in reading.order if name != reading.time]
@@ -190,6 +193,7 @@ class Matcher:
             "text": self.text,
             "reading": {**asdict(replace(self.reading, types=None)), "order": list(self.reading.order)},
             "types": _types_as_text(self.reading.types),
+            "params": {name: written(value) for name, value in self.params.items()},
             "engine": self.engine,
             "limits": asdict(self.limits),
             "delay": self._order.delay,
@@ -199,7 +203,6 @@ class Matcher:
         held = self._order.held
         values = {
             "schema": self.schema.empty_table(),
-            "params": pa.table({name: pa.array([value]) for name, value in self.params.items()}),
             "now": self._order.now,
             "released": self._order.released,
             "held": held.table,
@@ -231,9 +234,9 @@ class Matcher:
 def restored(data: bytes) -> Matcher:
     """The matcher that a snapshot was taken of."""
     header, values = read_snapshot(data)
-    written = header["reading"]
-    reading = Reading(**{**written, "order": tuple(written["order"]), "types": header["types"]})
-    params = {name: values["params"].column(name)[0].as_py() for name in values["params"].column_names}
+    before = header["reading"]
+    reading = Reading(**{**before, "order": tuple(before["order"]), "types": header["types"]})
+    params = {name: read(value) for name, value in header["params"].items()}
     matcher = Matcher(
         header["text"],
         values["schema"].schema,

@@ -41,12 +41,26 @@ def check_checkpoint(matches: DataFrame, checkpoint: str | Path) -> None:
         place.write(json.dumps(own, indent=1))
         return
     before = place.read()
-    if before is None:
-        return
-    different = differences(before["queries"], own["queries"])
-    for part in ("columns", "events"):
-        if before[part] != own[part]:
-            different.append(f"{part}: {before[part]}, now {own[part]}")
+    if before is not None:
+        check_identity(before, own, str(checkpoint))
+
+
+def check_identity(text: str, own: dict[str, Any], checkpoint: str) -> None:
+    """Refuse what is written of another query, or by something else."""
+    try:
+        before = json.loads(text)
+    except ValueError:
+        return  # cut short, perhaps: the state will tell
+    try:
+        different = differences(before["queries"], own["queries"])
+        for part in ("columns", "events"):
+            if before[part] != own[part]:
+                different.append(f"{part}: {before[part]}, now {own[part]}")
+    except (AttributeError, KeyError, TypeError):
+        raise StateError(
+            f"checkpoint '{checkpoint}': required an {FILE} that Ouzel has written; got another\n"
+            "  hint: begin a new checkpoint, or remove that file if something else has written it"
+        ) from None
     if different:
         raise StateError(
             f"checkpoint '{checkpoint}': required the query that it was begun with; got another\n  "
@@ -77,19 +91,15 @@ class _Place:
         """Whether a micro-batch was ever planned from here."""
         return bool(self.files.exists(self.offsets)) and len(self.files.listStatus(self.offsets)) > 0
 
-    def read(self) -> dict[str, Any] | None:
-        """What is written there, if it is, and can be read."""
+    def read(self) -> str | None:
+        """What is written there, if it is."""
         if not self.files.exists(self.file):
             return None
         stream = self.files.open(self.file)
         try:
-            text = self.jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
-            found: dict[str, Any] = json.loads(text)
-        except ValueError:
-            return None  # the state will tell
+            return str(self.jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
         finally:
             stream.close()
-        return found
 
     def write(self, text: str) -> None:
         stream = self.files.create(self.file, True)
