@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ouzel.errors import OuzelWarning, SchemaError
+from ouzel.errors import OuzelWarning, SchemaError, outer_level
 from ouzel.runtimes.files import matching
 from ouzel.runtimes.spark.columns import quoted
 
@@ -90,7 +90,7 @@ def _warn_if_cut(raw: DataFrame, columns: list[str], path: str) -> None:
             f"'{path}': times in nanoseconds ({', '.join(columns)}) are cut to microseconds, which Spark has; "
             "events of one microsecond are simultaneous",
             OuzelWarning,
-            stacklevel=2,
+            stacklevel=outer_level(),
         )
 
 
