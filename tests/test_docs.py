@@ -26,3 +26,13 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+def test_the_map_names_modules_that_are_there() -> None:
+    """And in the folders whose modules are each of its own kind, all of them."""
+    package = ROOT / "src" / "ouzel"
+    named = set(re.findall(r"`(\w+\.py)`", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")))
+    assert named <= {path.name for path in package.rglob("*.py")}
+    for folder in ("runtimes", "runtimes/spark"):
+        held = {path.name for path in (package / folder).glob("*.py")} - {"__init__.py"}
+        assert held <= named, "say in docs/architecture.md what it is for, in a clause"

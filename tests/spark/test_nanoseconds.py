@@ -49,7 +49,9 @@ def test_the_command_reads_them(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_what_is_cut_is_told(spark: SparkSession, tmp_path: Path) -> None:
     path = write(tmp_path / "events.parquet", -1999, 1_700_000_000_123_456_789)
-    with pytest.warns(oz.OuzelWarning, match=r"times in nanoseconds \(ts, local\) are cut to microseconds") as warned:
+    with pytest.warns(
+        oz.OuzelWarning, match=r"times in nanoseconds \(ts, local\) are cut to microseconds"
+    ) as warned:
         table = read_parquet(spark, str(path))
     assert [Path(one.filename).name for one in warned] == [Path(__file__).name], "the place is that of the caller"
     assert table.schema.simpleString() == "struct<type:string,k:bigint,ts:timestamp,local:timestamp_ntz>"
