@@ -98,3 +98,9 @@ def test_a_value_that_is_no_category_is_no_null() -> None:
         found = frame_from_arrow(pa.table({"x": column}), {"x": Origin("x")}, dtypes)
         assert found["x"].tolist()[:2] == ["a", "z"]
         assert found["x"].isna().tolist() == [False, False, True]
+
+
+def test_a_list_without_rows_has_no_say() -> None:
+    """It has no columns of its own."""
+    first = pd.DataFrame({"ts": pd.Series([1], dtype="int64[pyarrow]")})
+    assert _matched(first, [], "PATTERN A a RETURN a.ts AS t")["t"].dtype == "int64[pyarrow]"
