@@ -6,6 +6,7 @@ import os
 import time as clock
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -39,6 +40,7 @@ class Query:
         """Parse and check the text; `params` are the values of `$x`."""
         if not isinstance(text, str):
             raise OuzelError(f"query: required text; got {type(text).__name__}")
+        _check_params(params)
         self.text = text
         self.params = dict(params or {})
         if self.params:
@@ -92,7 +94,7 @@ def query(text: str, params: Mapping[str, Any] | None = None) -> Query:
 
 
 @memory_errors()
-def match(
+def match(  # noqa: PLR0913 - what is not needed is not said
     events: Any,
     query: Query | str,
     *,
@@ -109,6 +111,8 @@ def match(
     watermark: int | timedelta | str = 0,
     threads: int | None = None,
     on_bad: str = "error",
+    encoding: str | None = None,
+    delimiter: str | None = None,
     report: Report | None = None,
     progress: Progress | None = None,
     spark: SparkOptions | None = None,
@@ -137,6 +141,7 @@ def match(
       `max_memory` is half of the memory that is available.
     - `threads` share the partitions of a large table; by default as many as there are processors for us.
     - `on_bad="quarantine"` sets malformed events aside, to be found in `report`, an `oz.Report`.
+    - `encoding` and `delimiter` say how a text file is written, where that is not UTF-8 and commas.
     - `progress` is called with the number of events done and the number there are.
     - On Spark the result is a DataFrame, computed when it is used; `spark=oz.SparkOptions(…)` says how.  So is
       `report.quarantined`.
@@ -151,8 +156,9 @@ def match(
     """
     began = clock.perf_counter()
     query = query if isinstance(query, Query) else Query(query)
-    if params is not None and not isinstance(params, Mapping):
-        raise OuzelError(f"params: required a dict of names and values; got {params!r}")
+    _check_params(params)
+    if limits is not None and not isinstance(limits, Limits):
+        raise OuzelError(f"limits: required oz.Limits(…); got {limits!r}")
     query = query._with(params or {})
     report = report if report is not None else Report()
     if is_spark(events):
@@ -178,6 +184,7 @@ def match(
         none = {plan.query.name: of_no_events(plan.query) for plan in query._plans}
         return none[query.names[0]] if len(query.names) == 1 else none
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
+    reading = replace(reading, encoding=encoding, delimiter=delimiter)
     table, restore = ingest(events, reading, report)
     if time_unit is None and len(table):
         warn_of_unit(int(table.end_times.min()), int(table.end_times.max()), table.schema.time)
@@ -255,6 +262,11 @@ def restore(snapshot: bytes) -> Matcher:
 def _refuse(wrong: bool, name: str, value: Any, where: str) -> None:
     if wrong:
         raise OuzelError(f"{name}={value!r} is not to be had {where}\n  hint: leave out {name}")
+
+
+def _check_params(params: Any) -> None:
+    if params is not None and not isinstance(params, Mapping):
+        raise OuzelError(f"params: required a dict of names and values; got {params!r}")
 
 
 def _threads(threads: Any) -> int:

@@ -46,7 +46,16 @@ from ouzel.cli.stream_options import (
     StreamOption,
     WatermarkOption,
 )
-from ouzel.cli.write import SHOWN_ROWS, Format, check_flat, file_paths, show, stdout_format, write_files
+from ouzel.cli.write import (
+    SHOWN_ROWS,
+    Format,
+    check_apart,
+    check_flat,
+    file_paths,
+    show,
+    stdout_format,
+    write_files,
+)
 from ouzel.physical.matching import Counters
 from ouzel.runtimes.files import Writing
 from ouzel.runtimes.spark.watching import own_errors, watched_tasks
@@ -194,6 +203,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
         return
     if not events:
         raise typer.BadParameter("Missing option '--events' or '--stream'.")
+    _check_files(checkpoint, schema, available_now=available_now, limited=limit is not None and to is not None)
     target = file_paths(Path(to), file_format, parsed.names) if to else None
     chosen = target[1] if target else stdout_format(file_format, parsed.names)
     if runtime_of(runtime, master, events) == "spark":
@@ -201,6 +211,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
         _on_spark(parsed, events, how, arguments, master, target, chosen, limit, quarantine)
         return
     aside = quarantine and file_paths(quarantine, None, list(named_paths(events)), "--quarantine")
+    check_apart(events, target[0] if target else {}, aside[0] if aside else {})
     began, report = perf_counter(), oz.Report()
     with progress_bar("reading events") as bar:
         sources = read_events(events, time, how)
@@ -268,6 +279,19 @@ def _check_stream(
     ):
         if is_given:
             raise typer.BadParameter(f"cannot be used together with {option}", param_hint="--stream")
+
+
+def _check_files(checkpoint: Path | None, schema: str | None, *, available_now: bool, limited: bool) -> None:
+    """Refuse options that files cannot have."""
+    for is_given, option in (
+        (checkpoint is not None, "--checkpoint"),
+        (schema is not None, "--schema"),
+        (available_now, "--available-now"),
+    ):
+        if is_given:
+            raise typer.BadParameter("is for --stream", param_hint=option)
+    if limited:
+        raise typer.BadParameter("is for what is shown; --to gets all matches", param_hint="--limit")
 
 
 def _on_bad(on_bad: str | None, quarantine: Path | None) -> str:

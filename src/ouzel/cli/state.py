@@ -19,6 +19,7 @@ from ouzel.cli.progress import progress_bar
 from ouzel.cli.run import MasterOption
 from ouzel.cli.show import counted, rich_table
 from ouzel.cli.spark import SparkRun
+from ouzel.errors import StateError
 from ouzel.runtimes.spark.checkpoints import Checkpoint, read_checkpoint
 
 
@@ -43,6 +44,8 @@ def state(
     is_local = re.match(r"\w+:/", str(checkpoint)) is None
     if is_local and not checkpoint.exists():  # Spark takes seconds to say so
         raise FileNotFoundError(2, "no such file or directory", str(checkpoint))
+    if is_local and not (checkpoint / "offsets").is_dir():
+        raise StateError(f"'{checkpoint}': required the directory that --checkpoint named; it holds no checkpoint")
     with progress_bar("starting Spark") as bar:
         spark = SparkRun(master)
         bar.say("reading the state")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Mapping, Sequence
+from glob import glob
 from pathlib import Path
 from typing import Literal, cast
 
@@ -14,6 +15,7 @@ import pyarrow.parquet
 import typer
 
 from ouzel.cli.json_lines import iso_durations, json_lines
+from ouzel.cli.read import split
 from ouzel.cli.show import show_table
 from ouzel.cli.whole_files import naming, naming_stdout, whole_files
 from ouzel.errors import OuzelError
@@ -57,6 +59,18 @@ def file_paths(
             f"'{path}': required a name that ends in {', '.join(SUFFIXES)}, or --format", param_hint=option
         )
     return {names[0]: path}, file_format or SUFFIXES[suffix]
+
+
+def check_apart(events: Sequence[str], results: Mapping[str, Path], aside: Mapping[str, Path]) -> None:
+    """Refuse to write over the events, or over the results."""
+    patterns = [split(option)[1] for option in events]
+    taken = {Path(path).resolve() for pattern in patterns for path in (pattern, *glob(pattern, recursive=True))}  # noqa: PTH207 - as they are read
+    for paths, option in ((results, "--to"), (aside, "--quarantine")):
+        for path in paths.values():
+            if path.resolve() in taken:
+                required = "a file of its own, not that of the events or of other results"
+                raise typer.BadParameter(f"'{path}': required {required}", param_hint=option)
+            taken.add(path.resolve())
 
 
 def check_flat(results: Mapping[str, pa.Table], hint: str) -> None:

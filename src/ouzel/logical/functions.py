@@ -257,6 +257,8 @@ def register_function(name: str, function: Callable[..., Any], *, returns: str) 
     """
     if name.lower() in RESERVED or not name.isidentifier():
         raise OuzelError(f"a function cannot be called '{name}': the name is taken or is no identifier")
+    if not callable(function):
+        raise OuzelError(f"function '{name}': required something that can be called; got {function!r}")
     if returns not in _RESULTS:
         raise OuzelError(f"function '{name}': returns must be one of {', '.join(_RESULTS)}; got '{returns}'")
     result = _RESULTS[returns]

@@ -228,6 +228,11 @@ def _read(part: Part, time: str, how: Writing) -> pa.Table:
         elif part.format == "json":
             trouble = json_trouble(part.source(), trouble, how)
         raise DataError(f"'{part.path}' cannot be read: {trouble}") from error
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        # of compressed bytes that are none, or not all
+        raise DataError(f"'{part.path}' cannot be read: {error}") from error
 
 
 def _read_parquet(part: Part) -> pa.Table:

@@ -28,7 +28,7 @@ from ouzel.logical.values import Kind, finer, from_arrow
 from ouzel.physical.event_table import EventTable, Integers, primitive_events
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.meaning import integers
-from ouzel.runtimes.files import is_path, read_files
+from ouzel.runtimes.files import Writing, is_path, read_files
 from ouzel.runtimes.kinds import Incoming, Restore, bad_rows, is_tables_by_type, is_without_rows, to_arrow
 from ouzel.runtimes.quarantine import Problem, Report, check_policy, described, refuse
 from ouzel.runtimes.rows import fitting
@@ -49,6 +49,8 @@ class Reading:
     time_unit: str | None = None
     """The unit of integer times; None, where it was not said, means milliseconds."""
     on_bad: str = "error"
+    encoding: str | None = None
+    delimiter: str | None = None
     by_arrival: bool = False
     """Whether events that `order` leaves simultaneous come one after the other as their rows do."""
 
@@ -179,8 +181,12 @@ def _share_time_unit(sources: list[_Source], reading: Reading) -> None:
                 source.table = source.table.set_column(index, reading.time, cast)
 
 
+def _writing(reading: Reading) -> Writing:
+    return Writing(None, reading.encoding, reading.delimiter)
+
+
 def _source(events: Any, name: str, reading: Reading) -> _Source:
-    incoming = to_arrow(read_files([events], reading.time) if is_path(events) else events)
+    incoming = to_arrow(read_files([events], reading.time, _writing(reading)) if is_path(events) else events)
     problems = [replace(problem, table=name) for problem in incoming.problems]
     return _Source(incoming, _whole_times(incoming.table, reading), name, problems)
 

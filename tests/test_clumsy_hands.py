@@ -1,0 +1,94 @@
+"""What a hand in a hurry does: files named twice, options for something else, arguments of the wrong kind."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ouzel as oz
+from ouzel.cli.main import main
+
+QUERY = "PATTERN SEQ(A a, B b) WHERE [k] RETURN a.k AS k"
+EVENTS = "ts,type,k\n1,A,1\n2,B,1\n"
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    return int(end.value.code or 0), " ".join(capsys.readouterr().err.split())
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Path:
+    path = tmp_path / "events.csv"
+    path.write_text(EVENTS)
+    return path
+
+
+@pytest.mark.parametrize("option", ["--to", "--quarantine"])
+@pytest.mark.parametrize("spelled", ["events.csv", "./events.csv", "*.csv"])
+def test_events_are_not_written_over(
+    option: str, spelled: str, events: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(events.parent)
+    code, said = refused(capsys, "run", QUERY, "--events", spelled, option, str(events))
+    assert (code, "a file of its own" in said) == (2, True)
+    assert events.read_text() == EVENTS
+
+
+def test_results_are_not_written_over(events: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = str(events.with_name("one.csv"))
+    code, said = refused(capsys, "run", QUERY, "--events", str(events), "--to", one, "--quarantine", one)
+    assert (code, "a file of its own" in said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--to", "found.csv", "--limit", "1"), "--to gets all matches"),
+        (("--checkpoint", "somewhere"), "is for --stream"),
+        (("--schema", "ts long"), "is for --stream"),
+        (("--available-now",), "is for --stream"),
+    ],
+)
+def test_options_for_something_else(
+    options: tuple[str, ...], said: str, events: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = refused(capsys, "run", QUERY, "--events", str(events), *options)
+    assert (code, said in told) == (2, True)
+
+
+def test_what_is_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = refused(capsys, "state", str(tmp_path))
+    assert code == 5
+    assert "it holds no checkpoint" in said
+
+
+@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(EVENTS.encode())[:-9]])
+def test_compressed_bytes_that_are_none(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "events.csv.gz"
+    path.write_bytes(content)
+    with pytest.raises(oz.DataError, match=r"events\.csv\.gz' cannot be read"):
+        oz.match(path, QUERY)
+
+
+def test_files_in_other_encodings(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    path.write_bytes("ts;type;k\n1;A;é\n2;B;é\n".encode("latin-1"))
+    with pytest.raises(oz.OuzelError, match="encoding='latin-1'"):
+        oz.match(path, QUERY)
+    found = oz.match(path, QUERY, encoding="latin-1", delimiter=";")
+    assert found.to_pylist() == [{"k": "é"}]
+
+
+@pytest.mark.parametrize("wrong", [3, "1 GB"])
+def test_arguments_of_the_wrong_kind(wrong: Any) -> None:
+    with pytest.raises(oz.OuzelError, match=r"limits: required oz\.Limits"):
+        oz.match([{"ts": 1, "type": "A"}], "PATTERN A a", limits=wrong)
+    with pytest.raises(oz.OuzelError, match="params: required a dict"):
+        oz.query("PATTERN A a", params=wrong)
+    with pytest.raises(oz.OuzelError, match="required something that can be called"):
+        oz.register_function("wrong", wrong, returns="integer")
