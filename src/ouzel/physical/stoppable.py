@@ -4,17 +4,23 @@ Python hears of Ctrl-C in its main thread only, and there only between two steps
 loop runs.  So what may take long runs in a thread of its own, for which the main thread waits.  Loops have a
 board: there they find whether they are to stop, and note how far they are.  A call that looks at no board, one of
 Arrow's or NumPy's, is left alone to end by itself; the thread stops after it.
+
+Functions of users are called where the caller is: they may hold what belongs to its thread, and Ctrl-C ends them.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
-from typing import Any, TypeVar
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+
+from ouzel.physical.worker import idle_worker
 
 Result = TypeVar("Result")
 Board = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -36,11 +42,53 @@ class StoppedError(Exception):
     """The work was stopped; it is for the thread that does it, and for nobody else."""
 
 
+class _Call(Generic[Result]):
+    """A call that one thread makes and another waits for."""
+
+    def __init__(self, function: Callable[[], Result]) -> None:
+        self._function: Callable[[], Result] | None = function
+        self._result: list[Result] = []
+        self._error: BaseException | None = None
+        self.is_done = False
+        self._waiting = threading.Lock()
+        self._waiting.acquire()
+
+    def make(self) -> None:
+        """Make the call, keep what comes of it, and wake up who waits; Ctrl-C is for who makes it, too."""
+        assert self._function is not None
+        try:
+            self._result.append(self._function())
+        except KeyboardInterrupt as error:
+            self._error = error
+            raise
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._function, self.is_done = None, True
+            self._waiting.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it is done by then."""
+        return self._waiting.acquire(timeout=seconds)
+
+    def result(self) -> Result:
+        """What came of it, once."""
+        error, self._error = self._error, None
+        try:
+            if error is not None:
+                raise error
+            return self._result.pop()
+        finally:
+            # an error knows its frames, and must not be known to one of them: it would hold all that they do
+            del error
+
+
 class _Work:
-    """Work under way: the boards of its loops."""
+    """Work under way: the boards of its loops, and what it asks of who waits for it: calls, None at its end."""
 
     def __init__(self) -> None:
         self.is_stopped = False
+        self.asked: SimpleQueue[_Call[Any] | None] | None = None
         self._boards: list[tuple[Board, float]] = []
         self._lock = threading.Lock()
 
@@ -73,31 +121,55 @@ def stoppable(
     """
     if _current.get() is not None or size < LARGE:
         return work()
-    under_way, context, future = _Work(), copy_context(), Future[Result]()
+    under_way, context = _Work(), copy_context()
     context.run(_current.set, under_way)
     if threading.current_thread() is not threading.main_thread() and tell is None:
         return context.run(work)
-    thread = threading.Thread(target=context.run, args=(_fulfil, future, work), daemon=True)
     try:
-        thread.start()
-        while not wait([future], TELLING).done:
-            if tell is not None:
-                tell(under_way.done)
-        return future.result()
+        worker = idle_worker()
+    except RuntimeError:  # there may be no more threads
+        return context.run(work)
+    asked: SimpleQueue[_Call[Any] | None] = SimpleQueue()
+    under_way.asked, call = asked, _Call(lambda: context.run(work))
+    try:
+        worker.take(partial(_do, call, asked))
+        while not call.is_done:
+            try:
+                wanted = asked.get(timeout=TELLING)
+            except Empty:
+                if tell is not None:
+                    tell(under_way.done)
+                continue
+            if wanted is not None:
+                wanted.make()
+        return call.result()
     except BaseException:
-        under_way.stop()
-        thread.join(PATIENCE)
+        if not call.is_done:
+            under_way.stop()
+            worker.leave()
+            call.wait(PATIENCE)
         raise
     finally:
-        # an error knows its frames, and must not be known to one of them: it would hold all that they do
-        del future, thread
+        del call
 
 
-def _fulfil(future: Future[Result], work: Callable[[], Result]) -> None:
-    try:
-        future.set_result(work())
-    except BaseException as error:
-        future.set_exception(error)
+def _do(call: _Call[Any], asked: SimpleQueue[_Call[Any] | None]) -> None:
+    with suppress(KeyboardInterrupt):  # it is kept for who waits
+        call.make()
+    asked.put(None)
+
+
+def in_caller(function: Callable[[], Result]) -> Result:
+    """Call a function of a user in the thread that waits for this work."""
+    work = _current.get()
+    if work is None or work.asked is None:
+        return function()
+    call = _Call(function)
+    work.asked.put(call)
+    while not call.wait(TELLING):
+        check()
+    check()
+    return call.result()
 
 
 def check() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,13 @@ from ouzel.physical.automaton.runs import Bounds, Runs, drive
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.automaton.totals import totals_of_paths
 from ouzel.physical.compiled import share
-from ouzel.physical.compiled.cost import result_cost
+from ouzel.physical.compiled.cost import Cost, result_cost
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.pending import released
 from ouzel.physical.compiled.prepare import Prepared, prepare
 from ouzel.physical.compiled.share import split_evenly
+from ouzel.physical.compiled.user_calls import called
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, MatchTable, One, chosen, counts_of, ends_of, joined
@@ -75,7 +77,7 @@ class AutomatonMatching:
         query = self.plan.query
         always = [conjunct for conjunct in query.conjuncts if conjunct.place is Place.ALWAYS]
         prepared = prepare(query, events, self.plan.filters, self.memory.partitions, self.threads)
-        if not all(holds(conjunct, {}, None) for conjunct in always):  # type: ignore[arg-type]
+        if not all(called(one.literals, partial(holds, one, {}, None)) for one in always):  # type: ignore[arg-type]
             return Prepared.none()
         return prepared if self.plan.shape.keyed else prepared.by_partition()
 
@@ -128,7 +130,8 @@ class AutomatonMatching:
         # in the order of ends already: matches that are in order need not be moved once they are written out
         plan, buffer = self.plan, self.memory.buffer
         found = found[np.argsort(buffer.moments[last], kind="stable")]
-        limits = self.limits, room, result_cost(plan.query, self.memory.events.table)
+        cost = result_cost(plan.query, self.memory.events.table) if len(found) else Cost(0, 0)
+        limits = self.limits, room, cost
         expanded = expand(plan.shape, plan.expand_source, found, store, buffer.clocks, plan.limit, *limits)
         with self._counting:
             self.counters.shed_matches += expanded.shed

@@ -12,6 +12,8 @@ from ouzel.logical.query import BoundQuery
 
 # A computed value, with a flag for null; and start and end of a match, in ticks and in moments.
 _VALUE, _INTERVAL = 9, 32
+# So many chunks of a column tell how wide it is.
+SAMPLE = 16
 
 
 @dataclass(frozen=True)
@@ -53,5 +55,9 @@ def _width(table: pa.Table, name: str) -> float:
     """The bytes of a column for each row."""
     if name not in table.column_names or not table.num_rows:
         return _VALUE
-    width: float = table.column(name).nbytes / table.num_rows
+    column = table.column(name)
+    # there may be as many chunks as batches were pushed, and to ask all of them takes longer than to match
+    chunks = [column.chunk(k) for k in range(0, column.num_chunks, -(-column.num_chunks // SAMPLE))]
+    rows = sum(len(chunk) for chunk in chunks)
+    width = sum(chunk.nbytes for chunk in chunks) / rows if rows else float(_VALUE)
     return max(1.0, width)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 from ouzel.logical.conjuncts import Conjunct
@@ -25,6 +26,7 @@ from ouzel.logical.values import INTEGER, Kind, ValueType
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.comparison import SIGNS, comparison
 from ouzel.physical.compiled.operands import TIME, Derived, Limb, Operands, Source, only_text
+from ouzel.physical.compiled.user_calls import called
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.reference.evaluate import evaluate, evaluate_column
 
@@ -116,7 +118,7 @@ class Emitter:
     def value(self, expression: Expression, rows: Rows) -> Value:
         """Write an expression."""
         if not isinstance(expression, Constant) and not list(references(expression)):
-            folded = evaluate(expression, {}, None)  # type: ignore[arg-type]
+            folded = called([expression], partial(evaluate, expression, {}, None))  # type: ignore[arg-type]
             expression = Constant(folded, expression.type, expression.span)
         match expression:
             case Constant():
@@ -214,7 +216,7 @@ class Emitter:
             raise UnsuitableError("it relates texts other than by = and !=")
 
         def compute(texts: Sequence[str | None]) -> list[Any]:
-            return evaluate_column(expression, texts)
+            return called([expression], lambda: evaluate_column(expression, texts))
 
         derived = Derived(attribute.column, expression.type, compute, expression)
         return rows.cell(attribute, derived, expression.type, self)
