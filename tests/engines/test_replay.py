@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import ouzel as oz
 from engines.pushes import SCHEMA, TYPES, Events, Pushes, matched, pushed, pushes
+from ouzel.physical import limits
 
 APART = "OUTPUT NON_OVERLAP"
 BLANK = {"seq": 0, "k": 1, "x": 1, "y": None}
@@ -136,3 +137,15 @@ def programs(draw: st.DrawFn) -> str:
 @given(query=programs(), events=busy_streams(), cut=pushes())
 def test_queries_that_feed_each_other(query: str, events: Events, cut: Pushes) -> None:
     assert pushed(query, events, cut) == matched(query, events)
+
+
+def test_the_system_is_asked_for_its_memory_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def available() -> int:
+        asked.append(1)
+        return 2**40
+
+    monkeypatch.setattr(limits, "available_memory", available)
+    one_by_one(PAIRS, STREAM)
+    assert len(asked) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ouzel.errors import OuzelError
 from ouzel.physical.available import available_memory, bytes_of, size_text
@@ -55,10 +55,19 @@ class Limits:
 
     def memory(self) -> Room:
         """The memory for a run that begins now."""
+        settled: Room | None = vars(self).get("_settled")
+        if settled is not None:
+            return settled
         if isinstance(self.max_memory, int):
             return Room(self.max_memory, "as max_memory says")
         there = available_memory()
         return Room(there // SHARE, f"half of the {size_text(there)} that were available")
+
+    def settled(self) -> Limits:
+        """The same for many runs that begin with this one: the system is asked for its memory once."""
+        limits = replace(self)
+        object.__setattr__(limits, "_settled", self.memory())
+        return limits
 
     def exceeded(self, name: str) -> OuzelError:
         """The error for a bound that was reached."""

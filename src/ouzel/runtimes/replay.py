@@ -77,7 +77,7 @@ class Replay:
 
     def __init__(self, plans: Sequence[Plan], limits: Limits, none: EventTable) -> None:
         """Begin with no events."""
-        self.limits = limits
+        self.limits = limits.settled()  # a step is a run of every query
         self.columns = needed_columns([plan.query for plan in plans])
         self.events = none.select(self.columns)
         makers = {plan.query.into: number for number, plan in enumerate(plans) if plan.query.into}

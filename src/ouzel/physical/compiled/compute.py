@@ -13,14 +13,14 @@ from ouzel.logical.values import Kind, ValueType
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.comparison import NARROW_DIGITS
 from ouzel.physical.compiled.emit import Emitter, plain
-from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Operands, Source
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.reference.evaluate import Bindings, evaluate
 from ouzel.physical.reference.events import Event, Stream, Values
-from ouzel.physical.stoppable import stoppable
+from ouzel.physical.stoppable import SEEN, stoppable
 
 # In closures of more events than that, values are hashed to count the distinct ones.
 MANY = 1_000
@@ -31,11 +31,23 @@ def compute_by_row(matches: MatchTable, events: EventTable) -> Callable[[Express
 
     def compute(expression: Expression) -> Any:
         try:
-            return stoppable(lambda: _by_kernel(expression, matches, events), size=len(matches))
+            return stoppable(lambda: _by_kernel(expression, matches, events), size=_steps(expression, matches))
         except UnsuitableError:
             return _one_by_one(expression, matches, events)
 
     return compute
+
+
+def _steps(expression: Expression, matches: MatchTable) -> int:
+    """How many steps it takes about: one for a match and for each event of a closure, or each pair of them."""
+    steps = float(len(matches))
+    for node in references(expression):
+        one = matches.bound[node.variable]
+        if isinstance(one, Many):
+            lengths = np.diff(one.offsets).astype(np.float64)
+            is_by_pairs = isinstance(node, Aggregate) and node.function == COUNT_DISTINCT
+            steps += float((lengths**2).sum() if is_by_pairs else lengths.sum())
+    return int(steps)
 
 
 def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) -> Any:
@@ -57,8 +69,10 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
     source = "\n".join(
         [
             "@jit",
-            f"def kernel(values, nulls, {parameters}, {operands.parameters}):",
+            f"def kernel(board, values, nulls, {parameters}, {operands.parameters}):",
             "    for i in range(len(values)):",
+            f"        {SEEN}",
+            "            return",
             *emitter.lines,
             f"        values[i] = {value.text}",
             f"        nulls[i] = {value.null or 'False'}",
@@ -72,7 +86,8 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
         arguments += [places, *((one.offsets, one.unbound) if isinstance(one, Many) else (places, one.rows < 0))]
     arguments += operands.arguments(events.table, used, events.end_times[used])
     values, nulls = np.empty(len(matches), kind), np.zeros(len(matches), np.bool_)
-    kernel_of(source, max(len(matches), *(len(one.rows) for one in bound.values())))(values, nulls, *arguments)
+    kernel = long_kernel_of(source, max(len(matches), *(len(one.rows) for one in bound.values())))
+    kernel(values, nulls, *arguments)
     return np.ma.masked_array(values, nulls) if np.any(nulls) else values
 
 
