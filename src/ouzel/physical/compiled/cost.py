@@ -13,7 +13,7 @@ from ouzel.logical.query import BoundQuery
 # A computed value, with a flag for null; and start and end of a match, in ticks and in moments.
 _VALUE, _INTERVAL = 9, 32
 # So many chunks of a column tell how wide it is.
-SAMPLE = 16
+SAMPLE = 8
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ def _width(table: pa.Table, name: str) -> float:
     if name not in table.column_names or not table.num_rows:
         return _VALUE
     column = table.column(name)
+    if pa.types.is_primitive(column.type):
+        return max(1.0, float(column.type.bit_width) / 8)
     # there may be as many chunks as batches were pushed, and to ask all of them takes longer than to match
     chunks = [column.chunk(k) for k in range(0, column.num_chunks, -(-column.num_chunks // SAMPLE))]
     rows = sum(len(chunk) for chunk in chunks)
