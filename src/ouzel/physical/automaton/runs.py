@@ -49,12 +49,12 @@ class Bounds:
     @classmethod
     def of(cls, limits: Limits, room: Room, widths: tuple[int, int], *, written: bool) -> Bounds:
         """The bounds for runs of some width; `written` if matches are to be written out, each for itself."""
-        # a run may become several at an event, before some go; and what grows is there twice while it does
-        run = 8 * (8 * sum(widths) + 33)
+        # what grows is there twice while it does, and once more as large; arrays are asked again when they grow
+        run = 3 * (8 * sum(widths) + 33)
         return cls(
             limits,
             room,
-            min(limits.max_runs, room.most(run, 1 / 4)),
+            min(limits.max_runs, room.most(run, 1 / 2)),
             min(limits.max_nodes, room.most(3 * NODE_BYTES, 1 / 4)),
             min(limits.max_matches if written else 2**62, room.most(3 * FOUND_BYTES, 1 / 4)),
         )
