@@ -67,7 +67,7 @@ def test_what_is_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "it holds no checkpoint" in said
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(EVENTS.encode())[:-9]])
+@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(EVENTS.encode())[:-9]], ids=["other", "cut"])
 def test_compressed_bytes_that_are_none(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "events.csv.gz"
     path.write_bytes(content)

@@ -302,4 +302,4 @@ def _check_types(text: str, compiled: Compiled, table: EventTable) -> None:
         return
     occurring = table.types.occurring(names := named_types(compiled.plans))
     there = {name for place, name in enumerate(names) if place in occurring}
-    warn_of_types(text, compiled.plans, there.__contains__, table.types.names)
+    warn_of_types(text, compiled.plans, there, lambda: table.types.names)

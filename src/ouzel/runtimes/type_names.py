@@ -16,12 +16,14 @@ def named_types(plans: Sequence[Plan]) -> tuple[str, ...]:
     return (*sorted(mentioned - produced), *sorted(produced))
 
 
-def warn_of_types(text: str, plans: Sequence[Plan], occurs: Callable[[str], bool], known: Collection[str]) -> None:
-    """Warn of types that do not occur among those `known`; refuse to make one that does."""
+def warn_of_types(
+    text: str, plans: Sequence[Plan], there: Collection[str], known: Callable[[], Collection[str]]
+) -> None:
+    """Warn of types that are not `there`; refuse to make one that is.  All that are `known` are rarely needed."""
     produced = {plan.query.into for plan in plans}
     for name in named_types(plans):
-        if name in produced and occurs(name):
+        if name in produced and name in there:
             raise QueryError(f"INTO '{name}', which is a type of the input already", text)
-        if name not in produced and not occurs(name):
-            hint = did_you_mean(name, known) or f"the types are {listed(known)}"
+        if name not in produced and name not in there:
+            hint = did_you_mean(name, known()) or f"the types are {listed(known())}"
             warnings.warn(f"no event has the type '{name}'; {hint}", OuzelWarning, stacklevel=outer_level())

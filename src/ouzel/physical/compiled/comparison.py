@@ -148,6 +148,10 @@ def _narrow(
     emitter: Emitter, name: str, left: tuple[Expression, int], right: tuple[Expression, int], rows: Rows
 ) -> Value:
     (one, first), (other, second) = left, right
+    if isinstance(other, Constant) and first > second:
+        return _against_whole(emitter, name, one, divmod(other.value, first), rows)
+    if isinstance(one, Constant) and second > first:
+        return _against_whole(emitter, _MIRRORED.get(name, name), other, divmod(one.value, second), rows)
     if first == second:
         beyond = _beyond(one) or -_beyond(other)
         if beyond:
@@ -156,6 +160,15 @@ def _narrow(
         text = f"{values[0].text} {SIGNS[name]} {values[1].text}"
         return emitter.assigned(text, emitter.null_of(values), Kind.BOOLEAN)
     return _scaled(emitter, name, (_number(emitter, one, rows), _number(emitter, other, rows)), (first, second))
+
+
+def _against_whole(emitter: Emitter, name: str, side: Expression, limit: tuple[int, int], rows: Rows) -> Value:
+    """A comparison with a constant between two integers, or on one: with the one below, or the next."""
+    below, rest = limit
+    if rest and name in ("=", "!="):
+        return Value(str(name == "!="), emitter.null_of((_number(emitter, side, rows),)), Kind.BOOLEAN)
+    above = below + 1 if rest and name in ("<", ">=") else below
+    return _narrow(emitter, name, (side, 1), (Constant(above, INTEGER, side.span), 1), rows)
 
 
 def _number(emitter: Emitter, side: Expression, rows: Rows) -> Value:

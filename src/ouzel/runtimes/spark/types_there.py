@@ -34,7 +34,7 @@ def check_types(events: DataFrame, task: Task, *, is_patient: bool) -> None:
     found = events.select(events[quoted(types)]).distinct().limit(_MOST).collect()
     known = {str(row[0]) for row in found if row[0] is not None}
     if known and len(known) < _MOST:
-        warn_of_types(task.text, task.compiled.plans, known.__contains__, known)
+        warn_of_types(task.text, task.compiled.plans, known, lambda: known)
 
 
 def _is_cheap(events: DataFrame, is_patient: bool) -> bool:
