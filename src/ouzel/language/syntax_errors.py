@@ -70,7 +70,7 @@ _GROUPS = (
     ({"TYPE", "SEQ"}, _COMPONENTS, _COMPONENT),
     ({"CASE", "STRATEGY"}, {*_OPERANDS, "STRATEGY"}, "a predicate, [attribute] or a strategy"),
     ({"CASE", "STRING"}, {*_OPERANDS, "TIMES", "DISTINCT"}, "an expression"),
-    ({"STRING"}, _CONSTANTS, "a constant or a parameter $x"),
+    ({"STRING"}, {*_CONSTANTS, "MINUS"}, "a constant or a parameter $x"),
     ({"TIMES", "DIVIDE"}, _OPERATORS, "an operator"),
     ({"VBAR", "NAME"}, {"NAME"}, "a variable"),
     ({"TIMES", "QMARK"}, _CLOSURES, "a closure"),
