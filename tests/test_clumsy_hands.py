@@ -64,7 +64,7 @@ def test_options_for_something_else(
 def test_what_is_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = refused(capsys, "state", str(tmp_path))
     assert code == 5
-    assert "it holds no checkpoint" in said
+    assert "it holds none" in said
 
 
 @pytest.mark.parametrize("content", [b"no gzip", gzip.compress(EVENTS.encode())[:-9]], ids=["other", "cut"])

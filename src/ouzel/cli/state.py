@@ -45,7 +45,7 @@ def state(
     if is_local and not checkpoint.exists():  # Spark takes seconds to say so
         raise FileNotFoundError(2, "no such file or directory", str(checkpoint))
     if is_local and not (checkpoint / "offsets").is_dir():
-        raise StateError(f"'{checkpoint}': required the directory that --checkpoint named; it holds no checkpoint")
+        raise StateError(f"'{checkpoint}': required the checkpoint of a stream that Ouzel matched; it holds none")
     with progress_bar("starting Spark") as bar:
         spark = SparkRun(master)
         bar.say("reading the state")

@@ -215,7 +215,8 @@ class _Steps:
 
     def add(self, events: int, total: int) -> None:
         self.done += events
-        if self.progress and self.earlier + self.done - self.told >= max(1, total * self.queries // 500):
+        new = self.earlier + self.done - self.told
+        if self.progress and (new >= max(1, total * self.queries // 500) or (new > 0 and self.done >= total)):
             self._say(self.earlier + self.done, total)
 
     def tell(self, total: int) -> Callable[[float], None] | None:
