@@ -103,11 +103,18 @@ class Operands:
         """
         texts = dict(self.texts) if texts is None else texts
         arrays: list[Array] = []
+        halves: dict[tuple[str, int], tuple[Array, Array, Array]] = {}
         for column, value_type in self.columns:
             if column == TIME:
                 arrays += [times, np.zeros(len(times), np.bool_)]
             elif isinstance(column, Limb):
-                arrays += _limb(table.column(column.column).take(pa.array(rows)), column)
+                # the other half is mostly wanted too
+                of = column.column, column.factor
+                halves[of] = halves.get(of) or _halves(
+                    table.column(column.column).take(pa.array(rows)), column.factor
+                )
+                high, low, nulls = halves[of]
+                arrays += [low if column.is_low else high, nulls]
             elif isinstance(column, Derived) and column.time is not None:
                 ticks, nulls = times, np.zeros(len(times), np.bool_)
                 if column.column != TIME:
@@ -157,9 +164,9 @@ def _column(column: pa.ChunkedArray, value_type: ValueType, texts: dict[str, int
     return [values, nulls]
 
 
-def _limb(column: pa.ChunkedArray, limb: Limb) -> list[Array]:
-    high, low = limbs(column, limb.factor)
-    return [low if limb.is_low else high, column.is_null().to_numpy().astype(np.bool_, copy=False)]
+def _halves(column: pa.ChunkedArray, factor: int) -> tuple[Array, Array, Array]:
+    nulls = column.is_null().to_numpy().astype(np.bool_, copy=False)
+    return (*limbs(column, factor), nulls)
 
 
 def _derived(column: pa.ChunkedArray, derived: Derived, texts: dict[str, int], times: Integers) -> list[Array]:
