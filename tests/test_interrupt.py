@@ -28,6 +28,8 @@ SOON = 5.0
 # All of them would run for minutes.
 PAIRS = "SEQ(A a, B b, C c) WHERE a.x + b.x + c.x < 0 WITHIN 5000"
 AUTOMATON = {"engine": "automaton"}
+# A fast machine would reach the limits before Ctrl-C does.
+COUNTLESS = oz.Limits(max_matches=2**60, max_memory=2**60)
 LOOPS: dict[str, tuple[ModuleType, str, dict[str, Any]]] = {
     "a scan": (construction, "SEQ(A a, B b, C c, A d) WHERE a.x + b.x + c.x + d.x < 0", {}),
     "a scan with negation": (construction, "SEQ(A a, !(C c), B b) WHERE c.x > a.x + 5", {}),
@@ -35,7 +37,7 @@ LOOPS: dict[str, tuple[ModuleType, str, dict[str, Any]]] = {
     "an automaton": (automaton, PAIRS, AUTOMATON),
     "an automaton without merging": (automaton, PAIRS, {**AUTOMATON, "tuning": {"evaluation": "basic"}}),
     "backtracking": (automaton, PAIRS, {**AUTOMATON, "tuning": {"evaluation": "backtracking"}}),
-    "matches written out": (expand, "SEQ(A a, A+ b[], B c)", {"limits": oz.Limits(max_matches=2**60)}),
+    "matches written out": (expand, "SEQ(A a, A+ b[], B c)", {"limits": COUNTLESS}),
     "totals": (totals, "SEQ(A a, A+ b[], B c) WITHIN 75% RETURN count(*) AS n OUTPUT AGGREGATE", {}),
     "negation in an automaton": (negation, "SEQ(A a, !(C c), B b) WHERE c.x > b.x + 5", AUTOMATON),
 }
