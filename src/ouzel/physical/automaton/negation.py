@@ -64,7 +64,7 @@ class Refutation:
         self.source = self._source(conjuncts)
 
     def _source(self, conjuncts: list[Conjunct]) -> str:
-        emitter = Emitter(self.operands, depth=3)
+        emitter = Emitter(operands=self.operands, depth=3)
         rows = _MatchRows(self.component.variable, self.used)
 
         def test(conjunct: Conjunct) -> str:

@@ -55,7 +55,7 @@ class Writer:
         """Begin with nothing written."""
         self.shape = shape
         self.registers = registers
-        self.emitter = Emitter(registers.operands)
+        self.emitter = Emitter(operands=registers.operands)
         self.contiguous = shape.strategy in _CONTIGUOUS
 
     @property

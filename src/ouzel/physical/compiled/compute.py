@@ -62,7 +62,7 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
     if not len(used):
         raise UnsuitableError("no variable is bound to an event")
     operands = Operands()
-    emitter = Emitter(operands, depth=2)
+    emitter = Emitter(operands=operands, depth=2)
     value = emitter.value(expression, _MatchRows(bound))
     kind = {Kind.FLOAT: "float64", Kind.BOOLEAN: "bool_"}.get(value.kind, "int64")
     parameters = ", ".join(f"rows{k}, offsets{k}, unbound{k}" for k in range(len(variables)))

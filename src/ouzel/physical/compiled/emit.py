@@ -6,7 +6,7 @@ No text of the user's gets into the source: names are ours, constants and column
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -28,6 +28,7 @@ from ouzel.physical.compiled.comparison import SIGNS, comparison
 from ouzel.physical.compiled.operands import TIME, Derived, Limb, Operands, Source, only_text
 from ouzel.physical.compiled.user_calls import called
 from ouzel.physical.compiled.value import Value
+from ouzel.physical.compiled.writer import Writer
 from ouzel.physical.reference.evaluate import evaluate, evaluate_column
 
 _INTEGER = {"+": "add", "-": "subtract", "*": "multiply", "%": "remainder"}
@@ -63,18 +64,13 @@ class ByVariable:
 NESTED = 8
 
 
-@dataclass
-class Emitter:
-    """Writes source line by line."""
+@dataclass(kw_only=True)
+class Emitter(Writer):
+    """Writes expressions as source."""
 
     operands: Operands
-    lines: list[str] = field(default_factory=list)
-    depth: int = 1
     names: int = 0
-
-    def line(self, text: str) -> None:
-        """Write one line at the current depth."""
-        self.lines.append("    " * self.depth + text)
+    depth: int = 1
 
     def fresh(self) -> str:
         """A name that was not used before."""
@@ -106,10 +102,8 @@ class Emitter:
         name = self.fresh()
         self.line(f"{name} = True")
         for test in tests:
-            self.line(f"if {name}:")
-            self.depth += 1
-            self.line(f"{name} = {test()}")
-            self.depth -= 1
+            with self.block(f"if {name}:"):
+                self.line(f"{name} = {test()}")
         self.line(f"if {name}:")
         self.depth += 1
 

@@ -120,7 +120,7 @@ class Filters:
     def __init__(self, conjuncts: list[tuple[Component, list[Conjunct]]]) -> None:
         """Write the kernel."""
         self.operands = Operands()
-        emitter = Emitter(self.operands, depth=2)
+        emitter = Emitter(operands=self.operands, depth=2)
         emitter.line("m = masks[i]")
         for component, own in conjuncts:
             if own:

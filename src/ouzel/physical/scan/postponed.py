@@ -56,7 +56,7 @@ class Postponed:
 
 def _source(shape: Shape, negative: Negative, operands: Operands) -> str:
     """Write the kernel: `refuters` are in order of partition and time, those of partition p begin at starts[p]."""
-    emitter = Emitter(operands, depth=3)
+    emitter = Emitter(operands=operands, depth=3)
     last = shape.length - 1
     rows = {one.variable: f"x{k}" for k, one in enumerate(shape.positives)}
     bound = ByVariable({**rows, negative.component.variable: "y"})

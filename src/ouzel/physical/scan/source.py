@@ -30,7 +30,7 @@ def scan_source(shape: Shape, operands: Operands) -> str:
     kernel says at which event it stopped, for lack of room in `out` or as there are more than `most`; how many
     sequences there are then; and how many more there would be.
     """
-    writer = _Writer(shape, Emitter(operands, depth=2))
+    writer = _Writer(shape, Emitter(operands=operands, depth=2))
     body = writer.body()
     levels = range(shape.depth)
     arrays = [f"key{key}" for key in range(shape.keys)]
