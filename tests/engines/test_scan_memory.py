@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from ouzel.compile import compile_query
 from ouzel.logical.columns import needed_columns
-from ouzel.physical.compiled import chunks
-from ouzel.physical.compiled.chunks import Chunks
-from ouzel.physical.compiled.growing import Growing, Numbers
-from ouzel.physical.compiled.key_numbers import KeyNumbers
 from ouzel.physical.limits import Limits
+from ouzel.physical.memory import chunks
+from ouzel.physical.memory.chunks import Chunks
+from ouzel.physical.memory.growing import Growing, Numbers
+from ouzel.physical.memory.key_numbers import KeyNumbers
 from ouzel.physical.scan import ScanPlan
 from ouzel.physical.scan import memory as scan_memory
 from ouzel.physical.scan.matching import ScanMatching

@@ -12,8 +12,8 @@ from ouzel.physical.automaton.matching import AutomatonMatching
 from ouzel.physical.automaton.negation import Refutation, refutations
 from ouzel.physical.automaton.shape import Shape, shape_of
 from ouzel.physical.automaton.source import automaton_source
+from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.compiled.prepare import Filters
 from ouzel.physical.compiled.windows import NO_LIMIT
 from ouzel.physical.limits import Limits
 

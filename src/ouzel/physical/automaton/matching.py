@@ -20,7 +20,6 @@ from ouzel.physical.compiled.cost import Cost, result_cost
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.pending import released
-from ouzel.physical.compiled.prepare import Prepared, prepare
 from ouzel.physical.compiled.share import split_evenly
 from ouzel.physical.compiled.user_calls import called
 from ouzel.physical.event_table import EventTable, Integers
@@ -28,6 +27,7 @@ from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, MatchTable, One, chosen, counts_of, ends_of, joined
 from ouzel.physical.match_totals import MatchTotals
 from ouzel.physical.matching import Counters, Found
+from ouzel.physical.memory.prepare import Prepared, prepare
 from ouzel.physical.reference.evaluate import holds
 
 if TYPE_CHECKING:

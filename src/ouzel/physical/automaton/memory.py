@@ -10,13 +10,13 @@ from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.automaton.registers import FIRST, NODE
 from ouzel.physical.automaton.runs import Runs
 from ouzel.physical.automaton.store import COLUMNS, Store
-from ouzel.physical.compiled.growing import Numbers
 from ouzel.physical.compiled.non_overlap import NONE_KEPT
-from ouzel.physical.compiled.partitions import Partitions
 from ouzel.physical.compiled.pending import Pending
-from ouzel.physical.compiled.prepare import Prepared
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
+from ouzel.physical.memory.growing import Numbers
+from ouzel.physical.memory.partitions import Partitions
+from ouzel.physical.memory.prepare import Prepared
 
 if TYPE_CHECKING:
     from ouzel.physical.automaton.automaton import AutomatonPlan

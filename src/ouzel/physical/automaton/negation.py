@@ -17,11 +17,11 @@ from ouzel.physical.automaton.shape import Shape
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Operands, Source
-from ouzel.physical.compiled.prepare import Prepared
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, One, ends_of
+from ouzel.physical.memory.prepare import Prepared
 from ouzel.physical.stoppable import SEEN
 
 

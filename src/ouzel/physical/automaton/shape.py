@@ -18,8 +18,8 @@ from ouzel.logical.pattern import (
 )
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
-from ouzel.physical.compiled.partitions import key_column
-from ouzel.physical.compiled.prepare import Filters
+from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.memory.partitions import key_column
 from ouzel.physical.reference.steps import Crossing, Steps, build_steps
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.physical.compiled.growing import Numbers
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, One, chosen, joined
+from ouzel.physical.memory.growing import Numbers
 
 
 @dataclass

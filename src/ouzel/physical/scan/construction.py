@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ouzel.physical.compiled.growing import Growing
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits
+from ouzel.physical.memory.growing import Growing
 from ouzel.physical.scan.memory import Memory
 from ouzel.physical.scan.stacks import Stacks
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ouzel.logical.query import BoundQuery
-from ouzel.physical.compiled.growing import Growing, marked
 from ouzel.physical.compiled.operands import Array
-from ouzel.physical.compiled.partitions import Partitions
-from ouzel.physical.compiled.prepare import Prepared
-from ouzel.physical.compiled.retained import Retained
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.memory.growing import Growing, marked
+from ouzel.physical.memory.partitions import Partitions
+from ouzel.physical.memory.prepare import Prepared
+from ouzel.physical.memory.retained import Retained
 from ouzel.physical.scan.shape import Shape
 
 

@@ -12,11 +12,11 @@ from ouzel.physical.compiled.cost import result_cost
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.compiled.pending import released
-from ouzel.physical.compiled.prepare import Prepared, prepare
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.matching import Counters, Found
+from ouzel.physical.memory.prepare import Prepared, prepare
 from ouzel.physical.reference.evaluate import holds
 from ouzel.physical.scan.construction import Constructed, Construction, TooManyError
 from ouzel.physical.scan.memory import Memory

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ouzel.physical.compiled.growing import Growing, Numbers, marked
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.compiled.pending import Pending
-from ouzel.physical.compiled.prepare import Prepared
-from ouzel.physical.compiled.retained import Retained
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.memory.growing import Growing, Numbers, marked
+from ouzel.physical.memory.prepare import Prepared
+from ouzel.physical.memory.retained import Retained
+from ouzel.physical.memory.values import Values
 from ouzel.physical.scan.keys import Keys
 from ouzel.physical.scan.stacks import Stacks
-from ouzel.physical.scan.values import Values
 
 if TYPE_CHECKING:
     from ouzel.physical.scan.scan import ScanPlan

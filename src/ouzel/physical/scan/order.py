@@ -8,11 +8,11 @@ import numpy as np
 
 from ouzel.kernels import jit
 from ouzel.physical.compiled import kernel
-from ouzel.physical.compiled.growing import marked
 from ouzel.physical.compiled.operands import Array
-from ouzel.physical.compiled.retained import Retained
 from ouzel.physical.compiled.share import in_threads
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.memory.growing import marked
+from ouzel.physical.memory.retained import Retained
 
 # Construction finds sequences by their last event, and those that end with one event about from the latest to the
 # earliest.  So those that end at one moment are taken from the last to the first: short runs of them are put in

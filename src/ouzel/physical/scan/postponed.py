@@ -13,8 +13,8 @@ import numpy as np
 from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Array, Operands
-from ouzel.physical.compiled.prepare import Prepared
 from ouzel.physical.compiled.windows import REACH, oldest
+from ouzel.physical.memory.prepare import Prepared
 from ouzel.physical.scan.shape import Negative, Shape
 from ouzel.physical.stoppable import SEEN
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.compiled.prepare import Filters
 from ouzel.physical.compiled.windows import NO_LIMIT
 from ouzel.physical.limits import Limits
 from ouzel.physical.scan.matching import ScanMatching

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.physical.compiled.growing import Growing, Numbers, picked
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import Integers
+from ouzel.physical.memory.growing import Growing, Numbers, picked
 from ouzel.physical.scan.shape import Shape
 
 Pool = dict[str, Growing]

@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING
-from ouzel.physical.compiled.event_rows import EventRows
-from ouzel.physical.compiled.growing import Growing, marked
 from ouzel.physical.compiled.operands import Array
-from ouzel.physical.compiled.partitions import Partitions
-from ouzel.physical.compiled.prepare import Prepared, type_names
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
+from ouzel.physical.memory.event_rows import EventRows
+from ouzel.physical.memory.growing import Growing, marked
+from ouzel.physical.memory.partitions import Partitions
+from ouzel.physical.memory.prepare import Prepared, type_names
 
 
 class Retained:

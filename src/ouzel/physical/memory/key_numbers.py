@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ouzel.physical.compiled.chunks import Chunks
-from ouzel.physical.compiled.growing import Growing
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import Integers
 from ouzel.physical.meaning import python_values
+from ouzel.physical.memory.chunks import Chunks
+from ouzel.physical.memory.growing import Growing
 
 # Slots hold numbers, -1 if they are free; at least a third of them is.  All steps of the hash stay within 63 bits,
 # compiled or not.

@@ -13,9 +13,9 @@ from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.kernel import kernel_of
-from ouzel.physical.compiled.key_numbers import KeyNumbers, are_integers
 from ouzel.physical.event_table import Integers
 from ouzel.physical.meaning import constant_key, encoded, key_values, plain
+from ouzel.physical.memory.key_numbers import KeyNumbers, are_integers
 
 
 class Partitions:

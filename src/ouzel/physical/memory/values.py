@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.logical.values import Kind
-from ouzel.physical.compiled.growing import Growing
 from ouzel.physical.compiled.operands import TIME, Array, Operands
 from ouzel.physical.event_table import Integers
+from ouzel.physical.memory.growing import Growing
 
 
 class Values:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from ouzel.physical.compiled.chunks import Chunks
-from ouzel.physical.compiled.growing import Growing
-from ouzel.physical.compiled.key_numbers import are_integers
 from ouzel.physical.compiled.operands import Array
-from ouzel.physical.compiled.partitions import Partitions
 from ouzel.physical.event_table import Integers
+from ouzel.physical.memory.chunks import Chunks
+from ouzel.physical.memory.growing import Growing
+from ouzel.physical.memory.key_numbers import are_integers
+from ouzel.physical.memory.partitions import Partitions
 
 
 class EventRows:

@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from ouzel.language.tree import Strategy
-from ouzel.logical.conjuncts import Conjunct
-from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import UnsuitableError
-from ouzel.physical.compiled.emit import ByVariable, Emitter
-from ouzel.physical.compiled.kernel import kernel_of
-from ouzel.physical.compiled.operands import Array, Operands
-from ouzel.physical.compiled.partitions import Partitions
+from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.memory.partitions import Partitions
 
 
 @dataclass(frozen=True)
@@ -109,40 +105,3 @@ def _type_masks(query: BoundQuery, events: EventTable, threads: int) -> Array:
     smallest = np.uint8 if len(query.components) <= 8 else np.int64
     marks: Array = events.types.marked(names, np.array([*bits, 0], smallest), threads)
     return marks
-
-
-# ---- conditions on single events -------------------------------------------------------------------------
-
-
-class Filters:
-    """Conditions on one event each, evaluated once per event into the mask of its component."""
-
-    def __init__(self, conjuncts: list[tuple[Component, list[Conjunct]]]) -> None:
-        """Write the kernel."""
-        self.operands = Operands()
-        emitter = Emitter(operands=self.operands, depth=2)
-        emitter.line("m = masks[i]")
-        for component, own in conjuncts:
-            if own:
-                self._filter(emitter, component, own)
-        emitter.line("masks[i] = m")
-        self.is_empty = not any(own for _component, own in conjuncts)
-        head = f"@jit\ndef kernel(masks, {self.operands.parameters}):\n    for i in range(len(masks)):\n"
-        self.source = head + "\n".join(emitter.lines) + "\n    return masks\n"
-
-    def _filter(self, emitter: Emitter, component: Component, conjuncts: list[Conjunct]) -> None:
-        bit = 1 << component.position
-        emitter.line(f"if m & {bit}:")
-        emitter.depth += 1
-        for conjunct in conjuncts:
-            flag = emitter.holds(conjunct, ByVariable({component.variable: "i"}))
-            emitter.line(f"if not ({flag}):")
-            emitter.line(f"    m &= ~{bit}")
-        emitter.depth -= 1
-
-    def apply(self, masks: Integers, table: pa.Table, rows: Integers, times: Integers) -> Integers:
-        """The masks without the components whose conditions an event fails."""
-        if self.is_empty:
-            return masks
-        arguments: list[Array] = self.operands.arguments(table, rows, times)
-        return kernel_of(self.source, len(rows))(masks, *arguments)  # type: ignore[no-any-return]
