@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ouzel.logical.conjuncts import Conjunct, Place
+from ouzel.logical.match_aggregates import EDGES
 from ouzel.logical.pattern import Binds, Component, Conjunction, Disjunction, Pattern, Step
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.event_table import EventTable
@@ -66,14 +67,23 @@ def equivalence_words(query: BoundQuery) -> list[str]:
 def output_words(query: BoundQuery) -> str:
     """The columns of the result."""
     columns = [column.name for column in query.output] + [one.name for one in query.aggregates]
+    columns = [*EDGES, *columns] if query.every else columns
     return ", ".join(columns) or "start, end and every variable"
 
 
 def matches_words(query: BoundQuery) -> str:
     """Which matches are reported, and how."""
     if query.aggregates:
-        return f"aggregates over all matches{' of each partition' if query.equivalences else ''}"
+        by = f"{' of each partition' if query.equivalences else ''}{_windows(query)}"
+        return f"aggregates over all matches{by}"
     return "non-overlapping matches" if query.non_overlap else "all matches"
+
+
+def _windows(query: BoundQuery) -> str:
+    if query.every is None:
+        return ""
+    length = query.every.text.partition(" ")[2]
+    return f"{' and' if query.equivalences else ' of each'} window of {length}, by where they end"
 
 
 def input_words(query: BoundQuery, events: EventTable) -> str:

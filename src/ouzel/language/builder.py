@@ -18,6 +18,11 @@ from ouzel.language.names import one_line, unquote
 
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _MAX_COUNT = 1_000_000
+_CLAUSES = ("WHERE", "WITHIN", "RETURN", "OUTPUT")
+_UNITS = ["ns", "us", "ms", "s", "min", "hours", "days", "weeks", "units"]
+
+Length = tuple[Fraction | tree.Parameter, str | None]
+"""A part of a length of time: how many of a unit, None for the time column's own."""
 
 
 @v_args(meta=True)
@@ -56,7 +61,7 @@ class Builder(ExpressionBuilder):
             else:
                 clauses[kind] = value
         items, into = clauses.get("return", ((), None))
-        output: Token | None = clauses.get("output")
+        output, every = clauses.get("output", (None, None))
         return tree.Query(
             name=name,
             pattern=pattern,
@@ -67,6 +72,7 @@ class Builder(ExpressionBuilder):
             into=into,
             non_overlap=output is not None and output.type == "NON_OVERLAP",
             aggregate=span_of(output) if output is not None and output.type == "AGGREGATE" else None,
+            every=every,
             span=span_of(meta),
         )
 
@@ -204,24 +210,28 @@ class Builder(ExpressionBuilder):
         lengths = tuple(part for part in parts if part is not True)
         return "within", tree.Within(lengths, None, parts[-1] is True, span_of(meta))
 
-    def length(self, meta: Meta, parts: list[Any]) -> tuple[Fraction | tree.Parameter, str | None]:
-        return parts[0], self._unit(parts[1]) if len(parts) > 1 else None
+    def length(self, meta: Meta, parts: list[Any]) -> Length:
+        return parts[0], self._unit(parts[1], "WITHIN", [*_UNITS, "EVENTS"]) if len(parts) > 1 else None
 
-    def _unit(self, token: Token) -> str | None:
-        unit = str(token).lower()
-        if unit in ("where", "within"):
+    def tumbling_length(self, meta: Meta, parts: list[Any]) -> Length:
+        return parts[0], self._unit(parts[1], "OUTPUT", _UNITS) if len(parts) > 1 else None
+
+    def _unit(self, token: Token, clause: str, units: list[str]) -> str | None:
+        """The unit that a word means; where it is the keyword of a clause, that stands in the wrong place."""
+        unit, word = str(token).lower(), str(token).upper()
+        if word in _CLAUSES[: _CLAUSES.index(clause) + 1]:
             self.fail(
-                "a second WITHIN" if unit == "within" else "WHERE behind WITHIN",
+                f"a second {word}" if word == clause else f"{word} behind {clause}",
                 span_of(token),
-                required="each of PATTERN, WHERE, WITHIN, RETURN, OUTPUT once and in this order",
-                hint="move WHERE before WITHIN" if unit == "where" else None,
+                required=f"each of PATTERN, {', '.join(_CLAUSES)} once and in this order",
+                hint=f"move {word} before {clause}" if word != clause else None,
             )
         if unit not in CANONICAL:
             self.fail(
                 f"unknown unit of time '{token}'",
                 span_of(token),
-                required="ns, us, ms, s, min, hours, days, weeks, units or EVENTS",
-                hint=NO_UNITS.get(unit) or did_you_mean(unit, [*CANONICAL, "events"]),
+                required=f"{', '.join(units[:-1])} or {units[-1]}",
+                hint=NO_UNITS.get(unit) or did_you_mean(unit, [*CANONICAL, *map(str.lower, units)]),
             )
         return CANONICAL[unit]
 
@@ -250,8 +260,19 @@ class Builder(ExpressionBuilder):
     def into(self, meta: Meta, parts: list[tree.Name]) -> tree.Name:
         return parts[0]
 
-    def output(self, meta: Meta, parts: list[Token]) -> tuple[str, Token]:
-        return "output", parts[0]
+    def output(self, meta: Meta, parts: list[Any]) -> tuple[str, tuple[Token, tree.Tumbling | None]]:
+        return "output", (parts[0], parts[1] if len(parts) > 1 else None)
+
+    def tumbling(self, meta: Meta, parts: list[Length]) -> tree.Tumbling:
+        return tree.Tumbling(tuple(parts), span_of(meta))
+
+    def tumbling_events(self, meta: Meta, parts: list[Any]) -> tree.Tumbling:
+        self.fail(
+            "EVERY with a number of events",
+            span_of(meta),
+            required="EVERY a length of time",
+            hint="for example EVERY 1 hour; WITHIN 100 EVENTS says how far a match may reach",
+        )
 
 
 def _mark_in_seq(item: tree.Pattern) -> tree.Pattern:

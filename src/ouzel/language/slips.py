@@ -22,8 +22,10 @@ _REPORT = "what to report stands behind RETURN"
 _SKIP = "what a run may skip is said by a strategy; OUTPUT NON_OVERLAP keeps matches apart"
 _ROWS = "a match is one row; RETURN a[].x is a list, one value for each element of a closure"
 _RECOGNIZE = "a query begins with PATTERN; PARTITION BY x is WHERE [x], DEFINE is WHERE, MEASURES is RETURN"
+_EVERY = "windows of time belong to aggregates over matches: RETURN count(*) OUTPUT AGGREGATE EVERY 1 hour"
 _PARTITION = "an equivalence test partitions the stream: WHERE [attribute]"
 _GOES_ON = "behind ';' the pattern goes on: leave the ';' out"
+_ALL_MATCHES = "aggregates are over all matches: OUTPUT AGGREGATE"
 _STRATEGY = rf"\b(?:{'|'.join(STRATEGIES)})"
 
 # Signs of other languages: where one character of them is wrong, they are wrong as a whole.
@@ -45,6 +47,8 @@ SLIPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("", "order", _ORDER),
         ("", "limit|top|offset", "all matches are reported: cut the result instead"),
         (r"\bextract\s*\([^()]*", "from", "the parts of a time are functions: hour(a.ts)"),
+        (r"\bevery\s+\S+\s+event", ".*", "windows of aggregates have a length of time: EVERY 1 hour"),
+        ("", "every", _EVERY),
         ("", "match_recognize", _RECOGNIZE),
         ("", "select|from", "a query begins with PATTERN, and RETURN says what to report"),
         (r"\b(measures)", r"\w.*", _REPORT),
@@ -111,5 +115,12 @@ SLIPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         (r"\breturn\s+into", ".*", "say what to return before INTO: RETURN a.x AS x INTO T"),
         (r"\bas", ".+", _BACKTICKS),
     ),
-    "OUTPUT": ((r"\boutput\s+\S+", "aggregate", "aggregates are over all matches: OUTPUT AGGREGATE"),),
+    "OUTPUT": (
+        (r"\boutput\s+\S+", "aggregate", _ALL_MATCHES),
+        (r"\baggregate(?:\s+every\s.*)?", r"non[_-]?overlap|all", _ALL_MATCHES),
+        (r"\baggregate", r"[\d.$].*|per|each|over|tumbling|tumble|window", "write OUTPUT AGGREGATE EVERY 1 hour"),
+        (r"\bevery", ".*", "for example EVERY 1 hour"),
+        (r"\bevery\b.*", ",", "the parts of a length follow each other: 1 hour 30 minutes"),
+        (r"\bevery\b.*", "inclusive", "a window begins where the one before it ends: leave out INCLUSIVE"),
+    ),
 }

@@ -32,7 +32,7 @@ _KEYWORDS: tuple[str, ...] = (
     "ELSE",
     "END",
 )
-_KEYWORDS += ("NULL", "ALL", "NON_OVERLAP", "AGGREGATE", "AS", "INTO", "EVENTS", "INCLUSIVE", "QUERY")
+_KEYWORDS += ("NULL", "ALL", "NON_OVERLAP", "AGGREGATE", "EVERY", "AS", "INTO", "EVENTS", "INCLUSIVE", "QUERY")
 _KEYWORDS += ("PATTERN", "EVENT", "WHERE", "WITHIN", "RETURN", "OUTPUT")
 
 # ---- what was required -----------------------------------------------------------------------------------

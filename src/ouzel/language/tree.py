@@ -203,6 +203,14 @@ class Within:
 
 
 @dataclass(frozen=True)
+class Tumbling:
+    """`EVERY 1 hour`: windows of this length, in parts, one behind the other."""
+
+    lengths: tuple[tuple[Fraction | Parameter, str | None], ...]
+    span: Span
+
+
+@dataclass(frozen=True)
 class Every:
     """`a.*`, every attribute of a variable, or `*`, every attribute of every variable."""
 
@@ -222,7 +230,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Query:
-    """One query of a file; `aggregate` is the place of OUTPUT AGGREGATE, if it says so."""
+    """One query of a file; `aggregate` is the place of OUTPUT AGGREGATE, if said; `every` are its windows."""
 
     name: Name | None
     pattern: Pattern
@@ -233,4 +241,5 @@ class Query:
     into: Name | None
     non_overlap: bool
     aggregate: Span | None
+    every: Tumbling | None
     span: Span

@@ -16,6 +16,9 @@ from ouzel.logical.output import column_type
 from ouzel.logical.pattern import Component
 from ouzel.logical.values import Kind, ValueType
 
+EDGES = ("window_start", "window_end")
+"""The columns that EVERY adds to a result: the first time of a window, and that of the next."""
+
 _FORMS = "count(*), or count, sum, avg, min or max of one attribute of a variable"
 
 
@@ -40,19 +43,29 @@ class MatchAggregateBinder(ReferenceBinder):
     def bind(self, written: tree.Query, keys: Collection[str]) -> tuple[MatchAggregate, ...]:
         """All items; `keys` are the attributes of equivalence tests, which are columns of the result, too."""
         self._check_clauses(written)
+        taken = dict.fromkeys(keys, "partitions") | dict.fromkeys(EDGES if written.every else (), "windows")
         bound: dict[str, MatchAggregate] = {}
         for item in written.items:
             one = self._item(item)
-            if one.name in bound or one.name in keys:
+            if one.name in bound or one.name in taken:
                 self.fail(
                     f"two columns of RETURN are called '{one.name}'",
                     (item.name or item).span,
                     required="a name of its own for every column",
-                    hint=f"the '{one.name}' of the partitions is a column, too: choose another name"
-                    if one.name in keys
+                    hint=f"the '{one.name}' of the {taken[one.name]} is a column, too: choose another name"
+                    if one.name in taken
                     else "name it with AS",
                 )
             bound[one.name] = one
+        for key in keys:
+            if written.every and key in EDGES:
+                self.fail(
+                    f"partitions by '{key}' with EVERY",
+                    written.every.span,
+                    required="partitions by attributes that are not called as the columns of windows: "
+                    + ", ".join(EDGES),
+                    hint="rename the column, or leave out EVERY",
+                )
         return tuple(bound.values())
 
     def _check_clauses(self, written: tree.Query) -> None:

@@ -27,14 +27,14 @@ from ouzel.logical.pattern import Component, Pattern, edge_negatives, has_conjun
 from ouzel.logical.schema import Schema
 from ouzel.logical.type_rules import TypeClash
 from ouzel.logical.values import BOOLEAN, UNKNOWN, ValueType
-from ouzel.logical.window import Window, bind_window
+from ouzel.logical.window import Tumbling, Window, bind_tumbling, bind_window
 
 
 @dataclass(frozen=True)
 class BoundQuery:
     """A query with its meaning: all that an engine needs to know.
 
-    Under OUTPUT AGGREGATE, RETURN is in `aggregates`, and `output` is empty.
+    Under OUTPUT AGGREGATE, RETURN is in `aggregates`, and `output` is empty; `every` are its windows, if any.
     """
 
     name: str
@@ -50,6 +50,7 @@ class BoundQuery:
     into: str | None
     non_overlap: bool
     aggregates: tuple[MatchAggregate, ...] = ()
+    every: Tumbling | None = None
 
     @property
     def numbers_matches(self) -> bool:
@@ -112,6 +113,7 @@ class _QueryBinder:
             into=self.written.into.text if self.written.into else None,
             non_overlap=self.written.non_overlap,
             aggregates=self._aggregates(tests) if self.written.aggregate else (),
+            every=bind_tumbling(self.written.every, self.source, self.schema.time, self.parameters),
         )
 
     def _fail(self, message: str, span: Span, **details: str | None) -> NoReturn:

@@ -32,12 +32,13 @@ class Total:
 
 @dataclass(frozen=True)
 class MatchTotals:
-    """Totals over matches, by partition, in any order; partitions without a match may be among them.
+    """Totals over matches, by partition and window, in any order; groups without a match may be among them.
 
     - `keys`: for each equivalence test of the query, the row of an event that has the partition's value, -1 where
       no event of its matches has the attribute.
     - `matches`: how many there are.
     - `totals`: one for each aggregate of the query.
+    - `windows`, of a query with EVERY: the number of the window in which the matches end.
 
     A query without equivalence tests has one partition.
     """
@@ -45,6 +46,11 @@ class MatchTotals:
     keys: tuple[Integers, ...]
     matches: Floats
     totals: tuple[Total, ...]
+    windows: Integers | None = None
+
+    def __len__(self) -> int:
+        """The number of groups."""
+        return len(self.matches)
 
 
 def ranks_of(column: pa.ChunkedArray, function: str) -> Integers:

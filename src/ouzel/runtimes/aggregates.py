@@ -1,4 +1,4 @@
-"""Stage 5, out: the result of OUTPUT AGGREGATE, one row per partition.
+"""Stage 5, out: the result of OUTPUT AGGREGATE, one row per partition, and per window if it has EVERY.
 
 `totals_of` adds up matches that an engine has enumerated; an engine may also hand over totals itself.
 """
@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ouzel.logical.match_aggregates import MatchAggregate
+from ouzel.logical.match_aggregates import EDGES, MatchAggregate
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.event_table import EventTable, Integers, content_ranks
 from ouzel.physical.match_table import MatchTable
 from ouzel.physical.match_totals import Floats, MatchTotals, Total, ranks_of
 from ouzel.physical.meaning import floats
-from ouzel.runtimes.partition_keys import bindings, compact, key_values, partitions
+from ouzel.runtimes.partition_keys import bindings, compact, groups_of_matches, key_values
+from ouzel.runtimes.results import times_column
 
 
 def aggregate_table(query: BoundQuery, matches: MatchTable, events: EventTable) -> pa.Table:
@@ -26,7 +27,7 @@ def aggregate_table(query: BoundQuery, matches: MatchTable, events: EventTable) 
 
 def of_no_events(query: BoundQuery) -> list[dict[str, Any]]:
     """The rows of a result where there are no events and no columns: without partitions, totals of nothing."""
-    if not query.aggregates or query.equivalences:
+    if not query.aggregates or query.equivalences or query.every:
         return []
     return [{item.name: 0.0 if item.function == "count" else None for item in query.aggregates}]
 
@@ -35,7 +36,7 @@ def of_no_events(query: BoundQuery) -> list[dict[str, Any]]:
 
 
 def totals_table(query: BoundQuery, totals: MatchTotals, events: EventTable) -> pa.Table:
-    """Totals as a table: the attributes of the equivalence tests, by which it is ordered, then the aggregates."""
+    """Totals as a table: windows and attributes of the equivalence tests, which order it, then the aggregates."""
     keys: dict[str, pa.ChunkedArray] = {}
     for test, rows in zip(query.equivalences, totals.keys, strict=True):
         if test.constant is not None or test.attribute not in keys:
@@ -44,11 +45,38 @@ def totals_table(query: BoundQuery, totals: MatchTotals, events: EventTable) -> 
         item.name: _column(item, total, events.table)
         for item, total in zip(query.aggregates, totals.totals, strict=True)
     }
-    table = pa.table({**keys, **columns})
-    if not keys:
+    table = pa.table({**_edges(query, totals.windows), **keys, **columns})
+    if not keys and totals.windows is None:
         return table
-    order = np.argsort(content_ranks(table.select(list(keys)), np.arange(table.num_rows)))
+    order = (
+        np.argsort(content_ranks(table.select(list(keys)), np.arange(len(totals))))
+        if keys
+        else np.arange(len(totals))
+    )
+    if totals.windows is not None:
+        order = order[np.argsort(totals.windows[order], kind="stable")]
     return table.take(pa.array(order[totals.matches[order] > 0]))
+
+
+def _edges(query: BoundQuery, windows: Integers | None) -> dict[str, pa.Array]:
+    """The times at which windows begin and end; null where the time column's type has no such time."""
+    if windows is None or query.every is None:
+        return {}
+    length, arrow = query.every.length, query.schema.time.arrow
+    low, high = _bounds(arrow)
+    found = {}
+    for name, numbers in zip(EDGES, (windows, windows + 1), strict=True):
+        beyond = (numbers < -(-low // length)) | (numbers > high // length)
+        found[name] = times_column(pa.array(np.where(beyond, 0, numbers) * length, mask=beyond), arrow)
+    return found
+
+
+def _bounds(arrow: pa.DataType) -> tuple[int, int]:
+    """The least and greatest number of ticks that a time column can hold."""
+    kind = np.dtype(arrow.to_pandas_dtype()) if pa.types.is_integer(arrow) else np.dtype(np.int64)
+    if pa.types.is_date(arrow):
+        kind = np.dtype(np.int32)
+    return int(np.iinfo(kind).min), min(int(np.iinfo(kind).max), 2**63 - 1)
 
 
 def _column(item: MatchAggregate, total: Total, table: pa.Table) -> pa.Array | pa.ChunkedArray:
@@ -64,14 +92,15 @@ def _column(item: MatchAggregate, total: Total, table: pa.Table) -> pa.Array | p
 
 
 def totals_of(query: BoundQuery, matches: MatchTable, events: EventTable) -> MatchTotals:
-    """Totals over matches, by partition (GRETA section 2: the sum over matches of the sums in each)."""
-    numbers, count, keys = partitions(query, matches, events)
+    """Totals over matches, by group (GRETA section 2: the sum over matches of the sums in each)."""
+    found = groups_of_matches(query, matches, events)
+    numbers, count = found.numbers, found.count
     every = _counts(numbers, count)
     totals = tuple(
         Total(every) if item.variable is None else _total(item, item.variable, matches, numbers, count, events)
         for item in query.aggregates
     )
-    return MatchTotals(keys, every, totals)
+    return MatchTotals(found.keys, every, totals, found.windows)
 
 
 def _total(
@@ -90,11 +119,15 @@ def _total(
         sums = np.bincount(parts, weights=floats(values)[places], minlength=count)
         return Total(counts, sums=sums.astype(np.float64, copy=False))
     if item.function in ("min", "max"):
-        ranks = ranks_of(values, item.function)
-        best = np.full(count, len(ranks), np.int64)
-        np.minimum.at(best, parts, ranks[places])
-        return Total(counts, rows=np.append(used[np.argsort(ranks)], -1)[best])
+        return Total(counts, rows=best_rows(ranks_of(values, item.function), used, parts, places, count))
     return Total(counts)
+
+
+def best_rows(ranks: Integers, rows: Integers, numbers: Integers, places: Integers, count: int) -> Integers:
+    """The row of least rank in each group, -1 where it has none; `rows` have the ranks, `places` are in them."""
+    best = np.full(count, len(ranks), np.int64)
+    np.minimum.at(best, numbers, ranks[places])
+    return np.append(rows[np.argsort(ranks)], -1)[best]
 
 
 def _counts(numbers: Integers, count: int) -> Floats:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ouzel.logical.expressions import Attribute, Events, Moment
+from ouzel.logical.match_aggregates import EDGES
 from ouzel.logical.output import event_fields
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
@@ -31,10 +32,10 @@ Origins = Mapping[str, Origin]
 
 def origins_of(query: BoundQuery) -> Origins:
     """The origins of the columns of a query's result."""
-    if query.aggregates:
-        return {}
-    components = {component.variable: component for component in query.components}
     time = Origin(query.schema.time.name)
+    if query.aggregates:
+        return dict.fromkeys(EDGES if query.every else (), time)
+    components = {component.variable: component for component in query.components}
     if not query.output:
         found = {"start": time, "end": time}
         return found | {name: _events(one, None) for name, one in components.items() if not one.negative}

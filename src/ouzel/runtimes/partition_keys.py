@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,27 +20,51 @@ from ouzel.physical.match_table import Flags, MatchTable, One
 from ouzel.physical.meaning import constant_in, encoded, floats
 
 
-def partitions(
-    query: BoundQuery, matches: MatchTable, events: EventTable
-) -> tuple[Integers, int, tuple[Integers, ...]]:
-    """The number of each match's partition, how many there are, and for each test a row with each one's value."""
-    numbers, count = np.zeros(len(matches), np.int64), 1
-    if not query.equivalences:
-        return numbers, count, ()
-    rows = [_rows_with(test, query, matches, events) for test in query.equivalences]
-    for test, own in zip(query.equivalences, rows, strict=True):
-        if test.constant is None and len(matches):
+@dataclass(frozen=True)
+class Groups:
+    """Matches, or totals over some of them, by partition and window.
+
+    `numbers` has the group of each.  Of each group, `keys` has for every test a row with the partition's value, -1
+    where there is none, and `windows` the window, if there are windows.
+    """
+
+    numbers: Integers
+    count: int
+    keys: tuple[Integers, ...]
+    windows: Integers | None = None
+
+
+def groups(
+    query: BoundQuery, keys: Sequence[Integers], windows: Integers | None, size: int, events: EventTable
+) -> Groups:
+    """Group `size` things, of which each test has a row with the value in `keys`."""
+    numbers, count = np.zeros(size, np.int64), 1
+    if windows is None and not keys:
+        return Groups(numbers, count, ())
+    if windows is not None and size:
+        used, numbers = np.unique(windows, return_inverse=True)
+        count = len(used)
+    for test, own in zip(query.equivalences, keys, strict=True):
+        if test.constant is None and size:
             used, places = compact(own, len(events))
             codes, distinct = _codes(test, used, events)
             numbers, count = _joined(numbers, count, codes[places] + 1, distinct + 1)
-    first = np.zeros(min(count, len(matches)), np.int64)
-    first[numbers[::-1]] = np.arange(len(matches))[::-1]
-    return numbers, len(first), tuple(own[first] for own in rows)
+    first = np.zeros(min(count, size), np.int64)
+    first[numbers[::-1]] = np.arange(size)[::-1]
+    of_windows = None if windows is None else windows[first]
+    return Groups(numbers, len(first), tuple(own[first] for own in keys), of_windows)
+
+
+def groups_of_matches(query: BoundQuery, matches: MatchTable, events: EventTable) -> Groups:
+    """The groups that matches are in; the window of a match is the one in which it ends."""
+    keys = [_rows_with(test, query, matches, events) for test in query.equivalences]
+    windows = None if query.every is None else matches.end_times // query.every.length
+    return groups(query, keys, windows, len(matches), events)
 
 
 def match_numbers(query: BoundQuery, matches: MatchTable, events: EventTable) -> Integers:
     """The place of each match among those of its partition, from 1."""
-    numbers, _count, _keys = partitions(query, matches, events)
+    numbers = groups_of_matches(query, matches, events).numbers
     order = np.argsort(numbers, kind="stable")
     ordered = numbers[order]
     places = np.empty(len(matches), np.int64)

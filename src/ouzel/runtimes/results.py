@@ -54,7 +54,10 @@ class _Builder:
     def everything(self) -> dict[str, Any]:
         """The columns of a query without RETURN."""
         time = self.query.schema.time.arrow
-        columns = {"start": _times(self.matches.start_times, time), "end": _times(self.matches.end_times, time)}
+        columns = {
+            "start": times_column(self.matches.start_times, time),
+            "end": times_column(self.matches.end_times, time),
+        }
         for component in self.query.components:
             if not component.negative:
                 columns[component.variable] = self._events(component, None)
@@ -73,7 +76,7 @@ class _Builder:
         arrow = output_type(expression, self.components, self.query.schema.time)
         values = self.compute(expression)
         if isinstance(expression, Moment) or expression.type.kind in (Kind.TIMESTAMP, Kind.TIME):
-            return _times(values, arrow)
+            return times_column(values, arrow)
         if expression.type.kind is Kind.DURATION and expression.type.unit == "d":
             factor = NANOSECONDS["d"] // NANOSECONDS["s"]
             return pc.multiply(pa.array(values, pa.int64()), factor).cast(arrow)
@@ -132,7 +135,7 @@ def _combined(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) and combined.num_chunks else combined
 
 
-def _times(values: Any, arrow: pa.DataType) -> pa.Array:
+def times_column(values: Any, arrow: pa.DataType) -> pa.Array:
     """Ticks as values of the time column."""
     if pa.types.is_date32(arrow) or pa.types.is_date64(arrow):
         return pa.array(values, pa.int64()).cast(pa.int32()).cast(pa.date32()).cast(arrow)

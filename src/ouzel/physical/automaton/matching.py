@@ -96,11 +96,18 @@ class AutomatonMatching:
         plan, memory = self.plan, self.memory
         if plan.refutations or plan.shape.keyed:
             return None
-        graph = self.graph(events)
-        matches, totals = totals_of_paths(plan, memory, *graph, self.room, plan.query.aggregates)
-        some = np.full(len(matches), -1, np.int64)
-        some[memory.buffer.parts] = memory.buffer.rows
-        return MatchTotals(tuple(some for _test in plan.query.equivalences), matches, tuple(totals))
+        found, last = self.graph(events)
+        groups, count, windows = memory.buffer.parts[last], memory.partitions.count, None
+        rows = memory.buffer.rows[last]
+        if (every := plan.query.every) is not None:
+            windows, places = np.unique(memory.events.end_times[rows] // every.length, return_inverse=True)
+            pairs, groups = np.unique(places * count + groups, return_inverse=True)
+            windows, count = windows[pairs // count], len(pairs)
+        graph = found, last, self.room, plan.query.aggregates, groups, count
+        matches, totals = totals_of_paths(plan, memory, *graph)
+        some = np.full(count, -1, np.int64)
+        some[groups] = rows
+        return MatchTotals(tuple(some for _test in plan.query.equivalences), matches, tuple(totals), windows)
 
     def expanded(self, found: Any, last: Integers) -> Found:
         """The matches at the ends of paths, written out."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _KERNEL = f"""
 @jit
 def kernel(
-    board, found, ends, parts, event, component, before, nodes, clocks, limit,
+    board, found, ends, groups, parts, event, component, before, nodes, clocks, limit,
     states, values, ranks, nulls, paths, counts, sums, best, matches, of_counts, of_sums, of_best
 ):
     {REACH}
@@ -41,6 +41,7 @@ def kernel(
             return
         end = ends[f]
         p = parts[end]
+        g = groups[f]
         oldest = {oldest("clocks[end]")}
         # nodes of partitions gone by, or too early for this end: no path of the window leads through them;
         # nor through unions of such nodes, which stand behind them
@@ -83,20 +84,20 @@ def kernel(
         done = max(done, found[f, 0] + 1)
         n = found[f, 0]
         ways = 1.0 if n < 0 else paths[n] if n >= low else 0.0
-        matches[p] += ways
+        matches[g] += ways
         for j in range(len(states)):
             if n >= low and n >= 0:
-                of_counts[j, p] += counts[j, n]
-                of_sums[j, p] += sums[j, n]
+                of_counts[j, g] += counts[j, n]
+                of_sums[j, g] += sums[j, n]
                 o = best[j, n]
-                if o >= 0 and (of_best[j, p] < 0 or ranks[j, o] < ranks[j, of_best[j, p]]):
-                    of_best[j, p] = o
+                if o >= 0 and (of_best[j, g] < 0 or ranks[j, o] < ranks[j, of_best[j, g]]):
+                    of_best[j, g] = o
             x = found[f, 1]
             if x >= 0 and found[f, 2] == states[j] and not nulls[j, x] and ways > 0.0:
-                of_counts[j, p] += ways
-                of_sums[j, p] += ways * values[j, x]
-                if of_best[j, p] < 0 or ranks[j, x] < ranks[j, of_best[j, p]]:
-                    of_best[j, p] = x
+                of_counts[j, g] += ways
+                of_sums[j, g] += ways * values[j, x]
+                if of_best[j, g] < 0 or ranks[j, x] < ranks[j, of_best[j, g]]:
+                    of_best[j, g] = x
 """
 
 
@@ -110,17 +111,20 @@ def totals_of_paths(
     ends: Integers,
     room: Room,
     items: tuple[MatchAggregate, ...] = (COUNT,),
+    groups: Integers | None = None,
+    count: int = 1,
 ) -> tuple[Any, list[Total]]:
-    """The number of matches of each partition, and the totals of each item; rows are those of the event table.
+    """The number of matches of each group, and the totals of each item; rows are those of the event table.
 
+    `groups` has the group of each end, of which there are `count`; without it they are all in one.
     Where runs of all partitions go together, so do their nodes: then it is as if there were one partition.
     """
     buffer, store = memory.buffer, memory.store
     together = plan.shape.keyed
     numbers = np.zeros(len(buffer), np.int64) if together else buffer.parts
     order = np.lexsort((ends, numbers[ends]))
-    found, ends = found[order], ends[order]
-    parts, width = 1 if together else memory.partitions.count, len(items)
+    groups = np.zeros(len(ends), np.int64) if groups is None else groups[order]
+    found, ends, width = found[order], ends[order], len(items)
     columns = [_column(item, memory.events, buffer.rows) for item in items]
     values, ranks, nulls = (np.stack([column[k] for column in columns]) for k in range(3))
     variables = [one.variable for one in plan.shape.states]
@@ -129,20 +133,19 @@ def totals_of_paths(
     if store.nodes * (8 + 24 * width) > room.size:
         raise room.exceeded(store.nodes, "events bound in runs")
     work = np.zeros(store.nodes), *(np.zeros((width, store.nodes), kind) for kind in (float, float, np.int64))
-    matches = np.zeros(parts)
-    counts, sums = np.zeros((width, parts)), np.zeros((width, parts))
-    best = np.full((width, parts), -1, np.int64)
+    matches = np.zeros(count)
+    counts, sums = np.zeros((width, count)), np.zeros((width, count))
+    best = np.full((width, count), -1, np.int64)
     results = matches, counts, sums, best
-    long_kernel_of(_KERNEL, store.nodes)(
-        found, ends, numbers, *nodes, buffer.clocks, plan.limit, states, values, ranks, nulls, *work, *results
-    )
+    paths = found, ends, groups, numbers, *nodes, buffer.clocks, plan.limit
+    long_kernel_of(_KERNEL, store.nodes)(*paths, states, values, ranks, nulls, *work, *results)
     made = []
     for number, item in enumerate(items):
         if item.variable is None:
             made.append(Total(matches))
         elif item.function in ("min", "max"):
             some = best[number] >= 0
-            rows = np.full(parts, -1, np.int64)
+            rows = np.full(count, -1, np.int64)
             rows[some] = buffer.rows[best[number][some]]
             made.append(Total(counts[number], rows=rows))
         else:
