@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engines.splits import EVERY_PUSH, in_batches, ingested, long_stream, whole
 from ouzel.compile import compile_query
 from ouzel.optimizer.plan import UnsuitableError
-from ouzel.physical.automaton import AutomatonPlan
+from ouzel.physical.automaton import AutomatonPlan, open_runs
 from ouzel.physical.automaton import memory as automaton_memory
 from ouzel.physical.event_table import EventTable
 from ouzel.testing.strategies import RandomQuery, queries, streams
@@ -37,7 +37,7 @@ def test_any_split_gives_the_same_matches(
         plan = plan_of(query.text, table)
     except UnsuitableError:
         assume(False)
-    with patch.object(automaton_memory, "SPARE", EVERY_PUSH):
+    with patch.object(automaton_memory, "SPARE", EVERY_PUSH), patch.object(open_runs, "SPARE", EVERY_PUSH):
         assert in_batches(plan, table, cuts, resumed=resumed) == whole(plan, table)
 
 
@@ -52,6 +52,7 @@ LONG = (
     "PATTERN SEQ(A a, (B b | C c), !(D d)) WHERE skip_till_next_match { [k] } WITHIN 8 EVENTS",
     "PATTERN SEQ(A a, B b, A c) WHERE partition_contiguity { [k] } WITHIN 30",
     "PATTERN SEQ(A a, B b) WHERE strict_contiguity { a.s != b.s } WITHIN 5",
+    "PATTERN SEQ(A a, B+ b[], C c) WHERE strict_contiguity { [k] } WITHIN 12",
 )
 
 
@@ -64,5 +65,5 @@ def test_long_streams_in_batches(query: str) -> None:
         assert len(expected) >= 5
         random = np.random.default_rng(seed)
         cuts = random.choice(120, int(random.integers(10, 100)), replace=False).tolist()
-        with patch.object(automaton_memory, "SPARE", EVERY_PUSH):
+        with patch.object(automaton_memory, "SPARE", EVERY_PUSH), patch.object(open_runs, "SPARE", EVERY_PUSH):
             assert in_batches(plan, table, cuts, resumed=seed == 1) == expected

@@ -80,12 +80,15 @@ class EventTable:
 
     def taken(self, rows: Integers) -> EventTable:
         """Some of the events."""
-        arrays = {id(one): one[rows] for one in (self.starts, self.ends, self.start_times, self.end_times)}
-        starts, ends, start_times, end_times = (
-            arrays[id(one)] for one in (self.starts, self.ends, self.start_times, self.end_times)
-        )
         table = self.table.take(pa.array(rows))
-        return EventTable(table, self.schema, self.types.taken(rows), starts, ends, start_times, end_times)
+        return EventTable(table, self.schema, self.types.taken(rows), *self.intervals_of(rows))
+
+    def intervals_of(self, rows: Integers) -> tuple[Integers, Integers, Integers, Integers]:
+        """The intervals of some rows: starts and ends as moments, and as times; what is one stays one."""
+        columns = self.starts, self.ends, self.start_times, self.end_times
+        arrays = {id(one): one[rows] for one in columns}
+        starts, ends, start_times, end_times = (arrays[id(one)] for one in columns)
+        return starts, ends, start_times, end_times
 
     def intervals(self, first: Integers, last: Integers) -> tuple[Integers, Integers, Integers, Integers]:
         """From the start of some rows to the end of others: as moments, and as times."""

@@ -21,6 +21,10 @@ class One:
         """The same with other numbers: those of `rows` for places in it."""
         return One(np.append(rows, -1)[self.rows])
 
+    def placed(self, numbers: Integers) -> One:
+        """The same with places among numbers, which are in order, for these."""
+        return One(np.where(self.rows < 0, -1, np.searchsorted(numbers, self.rows)))
+
 
 @dataclass(frozen=True)
 class Many:
@@ -36,6 +40,10 @@ class Many:
     def numbered(self, rows: Integers) -> Many:
         """The same with other numbers: those of `rows` for places in it."""
         return Many(self.offsets, rows[self.rows], self.unbound)
+
+    def placed(self, numbers: Integers) -> Many:
+        """The same with places among numbers, which are in order, for these."""
+        return Many(self.offsets, np.searchsorted(numbers, self.rows), self.unbound)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """How runs are driven through the events of their partitions: all at once, or one after the other.
 
 Both kernels go through the partitions in turn.  `begins` tells where the new events of each partition begin; what
-was known of a partition before are its runs, rows from_runs[p] to from_runs[p + 1] of old_ri and old_rf.
+was known of a partition before are its runs, rows from_runs[p] to until_runs[p] of old_ri and old_rf.
 
 A kernel never makes an array longer: an array that a loop may replace is one that a compiler must look after at
 every turn, which made these loops seven times slower.  Where room is short, a kernel notes in `cursor` where it is
@@ -56,7 +56,7 @@ CURSOR = (
 """What a kernel must know to go on, in the order of the array `cursor`."""
 
 _ARGUMENTS = """board, cursor, base, masks, keys, begins, moments, clocks, limit, merge,
-    most_runs, sheds, most_nodes, most_found, from_runs, old_ri, old_rf, ri, rf, keep, slots, stamps,
+    most_runs, sheds, most_nodes, most_found, from_runs, until_runs, old_ri, old_rf, ri, rf, keep, slots, stamps,
     to_runs, new_ri, new_rf, found, event, component, before, lesser, stretch"""
 
 
@@ -76,7 +76,7 @@ def kernel(
     {REACH}
     while p < len(begins) - 1:
         if loaded == 0:
-            runs = from_runs[p + 1] - from_runs[p]
+            runs = until_runs[p] - from_runs[p]
             if runs > len(ri):
                 runs = 0
                 {_return(Status.RUNS, 4)}

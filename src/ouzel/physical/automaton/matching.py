@@ -11,8 +11,9 @@ import numpy as np
 from ouzel.logical.conjuncts import Place
 from ouzel.physical.automaton.expand import expand
 from ouzel.physical.automaton.memory import Memory
+from ouzel.physical.automaton.open_runs import OpenRuns
 from ouzel.physical.automaton.order import in_order
-from ouzel.physical.automaton.runs import Bounds, Runs, drive
+from ouzel.physical.automaton.runs import Bounds, drive
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.automaton.totals import totals_of_paths
 from ouzel.physical.compiled import share
@@ -53,24 +54,26 @@ class AutomatonMatching:
     @property
     def open_runs(self) -> int:
         """Runs that are open, and matches that wait until they are final."""
-        return len(self.memory.runs.ri) + len(self.memory.pending)
+        return len(self.memory.runs) + len(self.memory.pending)
 
     # ---- events in, matches out --------------------------------------------------------------------------
 
     def push(self, events: EventTable, now: int | None) -> Found:
         """Match the events that come next, all of a moment together."""
         memory = self.memory
-        base = memory.add(events, self._prepare(events))
-        bound = self._match(Prepared(*(one[base:] for one in memory.buffer.arrays)), base)
+        prepared = self._prepare(events)
+        bound = self._match(prepared, memory.add(events, prepared))
         for refutation in self.plan.refutations:
             if not refutation.at_end:
-                keep = refutation.keep(bound, memory.buffer, memory.events, self.plan.limit)
+                keep = refutation.keep(bound, memory.retained, self.plan.limit)
                 bound = self._standing(bound, keep)
         if any(refutation.at_end for refutation in self.plan.refutations):
             bound = self._final(bound, now)
         found = self._found(bound)
-        if not self.once and now is not None:
-            memory.prune(now)
+        if not self.once:
+            memory.retained.settle()
+            if now is not None:
+                memory.prune(now)
         return found
 
     def _prepare(self, events: EventTable) -> Prepared:
@@ -87,8 +90,8 @@ class AutomatonMatching:
         Each is the node before a match's last event, that event or -1, and its state; and the last event again.
         """
         assert self.once
-        base = self.memory.add(events, self._prepare(events))
-        new = self.memory.buffer
+        new = self._prepare(events)
+        base = self.memory.add(events, new)
         return self._drive(new, base, self._begins(new), self._arguments(new), self.room, written=False)
 
     def totals(self, events: EventTable) -> MatchTotals | None:
@@ -135,26 +138,25 @@ class AutomatonMatching:
 
     def _expand(self, store: Store, found: Any, last: Integers, room: Room) -> Bound:
         # in the order of ends already: matches that are in order need not be moved once they are written out
-        plan, buffer = self.plan, self.memory.buffer
-        found = found[np.argsort(buffer.moments[last], kind="stable")]
-        cost = result_cost(plan.query, self.memory.events.table) if len(found) else Cost(0, 0)
+        plan, retained = self.plan, self.memory.retained
+        found = found[np.argsort(retained.ends[last], kind="stable")]
+        cost = result_cost(plan.query, retained.pushed[0].table) if len(found) else Cost(0, 0)
         limits = self.limits, room, cost
-        expanded = expand(plan.shape, plan.expand_source, found, store, buffer.clocks, plan.limit, *limits)
+        expanded = expand(plan.shape, plan.expand_source, found, store, retained.clocks, plan.limit, *limits)
         with self._counting:
             self.counters.shed_matches += expanded.shed
         return expanded.bound
 
     def _begins(self, new: Prepared) -> Integers:
-        """Where the new events of each partition begin."""
-        count = 1 if self.plan.shape.keyed else self.memory.partitions.count
-        parts = np.zeros(len(new), np.int64) if self.plan.shape.keyed else new.parts
-        begins: Integers = np.searchsorted(parts, np.arange(count + 1))
-        return begins
+        """Where the new events of each partition begin that has some, and where all end."""
+        if self.plan.shape.keyed or not len(new):
+            return np.arange(0, len(new) + 1, max(len(new), 1))
+        begins = np.flatnonzero(new.parts[1:] != new.parts[:-1]) + 1
+        return np.concatenate([np.zeros(1, np.int64), begins, np.full(1, len(new), np.int64)])
 
     def _arguments(self, new: Prepared) -> list[Any]:
-        events = self.memory.events
-        times = events.end_times[new.rows]
-        return self.plan.operands.arguments(events.table, new.rows, times, self.memory.texts)
+        table = self.memory.retained.pushed[0].table
+        return self.plan.operands.arguments(table, new.rows, new.end_times, self.memory.texts)
 
     def _drive(
         self,
@@ -169,20 +171,22 @@ class AutomatonMatching:
     ) -> tuple[Any, Integers]:
         """Let runs go through new events; the matches found, and the last event of each."""
         plan, memory = self.plan, self.memory
-        runs = memory.runs if store is None else Runs.none(plan.widths)
+        keyed = plan.shape.keyed
+        parts = np.zeros(len(begins) - 1, np.int64) if keyed else new.parts[begins[:-1]]
+        runs = memory.runs if store is None else OpenRuns(plan.widths)
         store = store or memory.store
         driven = drive(
             long_kernel_of(plan.source, memory.seen, 1 / max(len(new), 1)),
-            runs,
+            (*runs.of(parts), *runs.pool),
             store,
             begins,
             Bounds.of(self.limits, room, plan.widths, written=written),
             (
                 base,
                 new.masks,
-                new.parts,
+                memory.partitions.serials(new.parts) if keyed else new.parts,
                 begins,
-                new.moments,
+                new.ends,
                 new.clocks,
                 plan.limit,
                 plan.evaluation == "merging",
@@ -190,7 +194,7 @@ class AutomatonMatching:
             arguments,
         )
         if not self.once:
-            memory.runs = driven.runs
+            runs.replace(parts, driven.edges, driven.ri, driven.rf)
         self._count(driven.counts)
         found = driven.found
         return found, np.where(found[:, 1] >= 0, found[:, 1], store.event[found[:, 0]])
@@ -217,19 +221,19 @@ class AutomatonMatching:
         self.counters.shed_matches += pending.within(self.limits, self.room, size)
         assert pending.bound is not None
         first, last = self._ends(pending.bound)
-        passed = ~memory.alive(now)[first]
+        passed = ~memory.retained.alive(now, first)
         due = np.flatnonzero(passed & ~pending.stands)
         part = {variable: chosen(one, due) for variable, one in pending.bound.items()}
         keep = np.ones(len(due), np.bool_)
         for refutation in self.plan.refutations:
             if refutation.at_end:
-                keep &= refutation.keep(part, memory.buffer, memory.events, self.plan.limit)
+                keep &= refutation.keep(part, memory.retained, self.plan.limit)
         pending.stands[due] = keep
         refuted = np.zeros(len(first), np.bool_)
         refuted[due] = ~keep
         open_or_standing = np.flatnonzero(~refuted)
         pending.keep(open_or_standing)
-        ends = memory.buffer.moments[last][open_or_standing]
+        ends = memory.retained.ends[last][open_or_standing]
         out = released(pending.stands, ends, in_order=self.plan.query.non_overlap)
         final = {variable: chosen(one, np.flatnonzero(out)) for variable, one in pending.bound.items()}
         pending.keep(np.flatnonzero(~out))
@@ -237,34 +241,34 @@ class AutomatonMatching:
 
     def _found(self, bound: Bound) -> Found:
         """Matches in the order of results, and the events they are made of."""
-        buffer, events = self.memory.buffer, self.memory.events
+        retained = self.memory.retained
         first, last = self._ends(bound)
-        order = in_order(bound, buffer.rows, buffer.moments[first], buffer.moments[last], events)
+        starts, ends = retained.starts[first], retained.ends[last]
+        apart = self._parts(last) if self.plan.query.non_overlap else last
+        events, rows, bound = retained.bound(bound)
+        order = in_order(bound, rows, starts, ends, events)
         if not np.array_equal(order, np.arange(len(order))):
             bound = {variable: chosen(one, order) for variable, one in bound.items()}
-            first, last = first[order], last[order]
+            starts, ends, apart = starts[order], ends[order], apart[order]
         if self.plan.query.non_overlap:
-            kept = self._apart(bound, first, last)
+            kept = self._apart(bound, apart, starts, ends)
             bound = {variable: chosen(one, kept) for variable, one in bound.items()}
-            first, last = first[kept], last[kept]
-        rows = first, last
-        if sum(len(one.rows) for one in bound.values()) > len(buffer):
+        if sum(len(one.rows) for one in bound.values()) > len(rows):
             # fewer events than places where they are bound: to put the events in order is cheaper
-            events = events.taken(buffer.rows)
+            events = events.taken(rows)
         else:
-            bound = {variable: one.numbered(buffer.rows) for variable, one in bound.items()}
-            rows = buffer.rows[first], buffer.rows[last]
-        first, last = rows
-        return Found(MatchTable(bound, *events.intervals(first, last)), events)
+            bound = {variable: one.numbered(rows) for variable, one in bound.items()}
+        return Found(MatchTable(bound, *events.intervals(*self._ends(bound))), events)
 
-    def _apart(self, bound: Bound, first: Integers, last: Integers) -> Integers:
+    def _parts(self, events: Integers) -> Integers:
         # strict contiguity takes the stream as one partition (SASE+ 2)
-        memory = self.memory
-        count = 1 if self.plan.shape.keyed else memory.partitions.count
-        parts = np.zeros(len(last), np.int64) if self.plan.shape.keyed else memory.buffer.parts[last]
-        memory.until = np.concatenate([memory.until, np.full(count - len(memory.until), NONE_KEPT, np.int64)])
-        moments = memory.buffer.moments
-        return keep_apart(parts, memory.until, moments[first], moments[last], counts_of(bound))
+        parts = self.memory.retained.parts
+        return np.zeros(len(events), np.int64) if self.plan.shape.keyed else parts[events].astype(np.int64)
+
+    def _apart(self, bound: Bound, parts: Integers, starts: Integers, ends: Integers) -> Integers:
+        until = self.memory.until
+        until.fill(1 if self.plan.shape.keyed else self.memory.partitions.count, NONE_KEPT)
+        return keep_apart(parts, until.values, starts, ends, counts_of(bound))
 
     # ---- going on elsewhere ------------------------------------------------------------------------------
 

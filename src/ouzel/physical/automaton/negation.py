@@ -19,9 +19,8 @@ from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Operands, Source
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.compiled.windows import REACH, oldest
-from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, One, ends_of
-from ouzel.physical.memory.prepare import Prepared
+from ouzel.physical.memory.retained import Retained
 from ouzel.physical.stoppable import SEEN
 
 
@@ -119,8 +118,8 @@ def kernel(board, keep, u, v, first, last, parts, refuters, starts, moments, clo
         """Whether it is at the end of the pattern, so that a match stands only when its window has passed."""
         return self.after < 0
 
-    def keep(self, bound: dict[str, One | Many], prepared: Prepared, events: EventTable, limit: int) -> Any:
-        """Which matches this component leaves standing; `prepared` are all events that may refute them."""
+    def keep(self, bound: dict[str, One | Many], retained: Retained, limit: int) -> Any:
+        """Which matches this component leaves standing; `retained` has all events that may refute them."""
         first, last = ends_of([one.variable for one in self.shape.states], bound)
         applies = self._applies(bound)
         chosen = np.flatnonzero(applies)
@@ -131,20 +130,27 @@ def kernel(board, keep, u, v, first, last, parts, refuters, starts, moments, clo
         u = ends_of([names[self.before]], bound)[1] if self.before >= 0 else first
         v = ends_of([names[self.after]], bound)[0] if self.after >= 0 else last
         rows = [ends_of([variable], bound)[1 if late else 0] for variable, late in self.used]
-        refuters = np.flatnonzero(prepared.masks & (1 << self.component.position))
-        refuters = refuters[np.lexsort((prepared.moments[refuters], prepared.parts[refuters]))]
-        starts = np.searchsorted(prepared.parts[refuters], np.arange(prepared.parts.max() + 2))
-        kept = long_kernel_of(self.source, len(prepared.rows))(
+        refuters = np.flatnonzero(retained.marks & (1 << self.component.position))
+        matched = [one[chosen] for one in (u, v, first, last, *rows)]
+        used = np.unique(np.concatenate([refuters, *matched]))
+        used = used[np.searchsorted(used, 0) :]
+        events, at = retained.events(used)
+        parts, ends, clocks = retained.parts[used].astype(np.int64), retained.ends[used], retained.clocks[used]
+        refuters = np.searchsorted(used, refuters)
+        refuters = refuters[np.lexsort((ends[refuters], parts[refuters]))]
+        starts = np.searchsorted(parts[refuters], np.arange(parts.max() + 2))
+        u, v, first, last, *rows = (One(one).placed(used).rows for one in matched)
+        kept = long_kernel_of(self.source, len(retained))(
             np.ones(len(chosen), np.bool_),
-            *(one[chosen] for one in (u, v, first, last)),
-            prepared.parts,
+            *(u, v, first, last),
+            parts,
             refuters,
             starts,
-            prepared.moments,
-            prepared.clocks,
+            ends,
+            clocks,
             limit,
-            *(one[chosen] for one in rows),
-            *self.operands.arguments(events.table, prepared.rows, events.end_times[prepared.rows]),
+            *rows,
+            *self.operands.arguments(events.table, at, events.end_times[at]),
         )
         keep[chosen] = kept
         return keep

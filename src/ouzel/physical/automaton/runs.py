@@ -18,24 +18,6 @@ from ouzel.physical.limits import Limits, Room
 FOUND_BYTES = 12
 
 
-@dataclass
-class Runs:
-    """Open runs: those of partition p are the rows starts[p] to starts[p + 1]."""
-
-    starts: Integers
-    ri: Any
-    rf: Any
-
-    @classmethod
-    def none(cls, widths: tuple[int, int]) -> Runs:
-        """No runs, of some width."""
-        return cls(np.zeros(1, np.int64), np.empty((0, widths[0]), np.int64), np.empty((0, widths[1]), np.float64))
-
-    def of_partitions(self, count: int) -> Integers:
-        """Where the runs of each partition start, when there are some more partitions by now."""
-        return np.concatenate([self.starts, np.full(count + 1 - len(self.starts), self.starts[-1])])
-
-
 @dataclass(frozen=True)
 class Bounds:
     """How many open runs, nodes and ends of matches there may be: as the limits say, or as fit into memory."""
@@ -91,24 +73,32 @@ class Bounds:
 
 @dataclass
 class Driven:
-    """What came of it: matches as (node, last event or -1, state), the runs still open, and what it took."""
+    """What came of it: matches as (node, last event or -1, state), the runs still open, and what it took.
+
+    The runs of the p-th partition are the rows edges[p] to edges[p + 1] of integers and floats.
+    """
 
     found: Any
-    runs: Runs
+    edges: Integers
+    ri: Any
+    rf: Any
     counts: dict[str, int] = field(default_factory=dict)
 
 
 def drive(
     kernel: Kernel,
-    runs: Runs,
+    old: tuple[Integers, Integers, Any, Any],
     store: Store,
     begins: Integers,
     bounds: Bounds,
     before: tuple[Any, ...],
     after: list[Any],
 ) -> Driven:
-    """Call the kernel until it is done; `before` and `after` are its arguments around the arrays kept here."""
-    integers, floats = runs.ri.shape[1], runs.rf.shape[1]
+    """Call the kernel until it is done; `before` and `after` are its arguments around the arrays kept here.
+
+    `old` are the runs that there are: from and to which row those of each partition are, and the rows.
+    """
+    integers, floats = old[2].shape[1], old[3].shape[1]
     room = 64
     ri, rf, keep = np.empty((room, integers), np.int64), np.zeros((room, floats)), np.empty(room, np.bool_)
     slots, stamps = np.empty(2 * room, np.int64), np.zeros(2 * room, np.int64)
@@ -117,7 +107,6 @@ def drive(
     found = np.empty((1024, 3), np.int32)
     cursor = np.zeros(len(CURSOR), np.int64)
     cursor[CURSOR.index("nodes")] = store.nodes
-    old = runs.of_partitions(len(begins) - 1), runs.ri, runs.rf
     while True:
         work = (ri, rf, keep, slots, stamps, to_runs, new_ri, new_rf, found)
         status = kernel(cursor, *before, *bounds.arguments, *old, *work, *store.arrays, *after)
@@ -127,7 +116,7 @@ def drive(
         match status:
             case Status.DONE:
                 live = counts["live"]
-                return Driven(found[: counts["matches"]], Runs(to_runs, new_ri[:live], new_rf[:live]), counts)
+                return Driven(found[: counts["matches"]], to_runs, new_ri[:live], new_rf[:live], counts)
             case Status.NODES:
                 store.grow()
             case Status.FOUND:

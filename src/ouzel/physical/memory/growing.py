@@ -53,6 +53,11 @@ class Growing:
         self.data[self.count : count] = value
         self.count = max(self.count, count)
 
+    def pick(self, places: Array) -> None:
+        """Keep the values at some places, in that order."""
+        self.data = self.values[places]
+        self.count = len(self.data)
+
     def keep(self, kept: Any, begin: int = 0) -> None:
         """Keep those of the values from `begin` on for which a flag is set, in place."""
         at = begin

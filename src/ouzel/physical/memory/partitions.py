@@ -15,7 +15,11 @@ from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import Integers
 from ouzel.physical.meaning import constant_key, encoded, key_values, plain
+from ouzel.physical.memory.growing import Growing
 from ouzel.physical.memory.key_numbers import KeyNumbers, are_integers
+
+# No event is at that moment.
+LEAST = -(2**63)
 
 
 class Partitions:
@@ -32,7 +36,14 @@ class Partitions:
         self.keys: KeyNumbers | None = None
         self.count = 0 if self.tests else 1
         self.counts = query.window is not None and query.window.counts_events
-        self.seen: Integers = np.zeros(self.count * self.counts, np.int64)
+        self._seen, self._over, self._latest = (Growing(np.int64) for _ in range(3))
+        self._serials, self._next_serial = Growing(np.int64), 0
+
+    @property
+    def seen(self) -> Integers:
+        """How many events of each partition there were, if the window counts them."""
+        self._seen.fill(self.count * self.counts, 0)
+        return self._seen.values
 
     def number(self, table: pa.Table, rows: Integers) -> Integers:
         """The partitions of some rows; one with a null in its key is in none and gets -1."""
@@ -45,7 +56,6 @@ class Partitions:
             parts, count = _combined(parts, count, codes, distinct)
         if self.once:
             self.count = count
-            self.seen = np.zeros(count * self.counts, np.int64)
             return parts
         return self._known(taken, parts, count)
 
@@ -62,9 +72,14 @@ class Partitions:
         known = np.full(count + 1, -1, np.int64)
         known[present] = self.keys.number(keys)
         self.count = self.keys.count
-        if self.counts:
-            self.seen = np.concatenate([self.seen, np.zeros(self.count - len(self.seen), np.int64)])
         return known[parts]
+
+    def serials(self, parts: Integers) -> Integers:
+        """Numbers that stand for partitions as long as these are kept, whatever others are forgotten."""
+        new = self.count - len(self._serials)
+        self._serials.extend(np.arange(self._next_serial, self._next_serial + new))
+        self._next_serial += new
+        return np.where(parts < 0, -1, self._serials.values[parts]) if len(self._serials) else parts
 
     @property
     def _names(self) -> list[str]:
@@ -76,16 +91,21 @@ class Partitions:
         numbers[kept] = np.arange(len(kept))
         if self.keys is not None:
             self.keys.keep(kept)
-            self.count, self.seen = len(kept), self.seen[kept] if self.counts else self.seen
+            for column in (self._seen, self._over, self._latest, self._serials):
+                column.pick(kept[kept < len(column)])
+            self.count = len(kept)
         return numbers
 
     def state(self) -> dict[str, Any]:
         """The keys in the order of their numbers, and the events of each partition so far."""
-        return {"seen": self.seen.copy()} | ({} if self.keys is None else {"keys": self.keys.keys()})
+        state = {"seen": self.seen.copy(), "serials": self._serials.values.copy(), "next": self._next_serial}
+        return state | ({} if self.keys is None else {"keys": self.keys.keys()})
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
-        self.seen = state["seen"].copy()
+        self._seen, self._serials = Growing(np.int64, state["seen"]), Growing(np.int64, state["serials"])
+        self._over, self._latest = Growing(np.int64), Growing(np.int64)
+        self._next_serial = state["next"]
         self.keys = None
         if "keys" in state:
             self.keys = KeyNumbers(state["keys"].schema)
@@ -94,26 +114,26 @@ class Partitions:
 
     def positions(self, moments: Integers, parts: Integers) -> Integers:
         """The position of every event: how many events of its partition are over before it."""
-        positions: Integers = kernel_of(_POSITIONS, len(moments))(moments, parts, self.seen)
+        self._over.fill(self.count, 0)
+        self._latest.fill(self.count, LEAST)
+        counted = self.seen, self._over.values, self._latest.values
+        positions: Integers = kernel_of(_POSITIONS, len(moments))(moments, parts, *counted)
         return positions
 
 
+# Of each partition, `latest` is the moment of its latest event, and `over` how many there were before that moment.
 _POSITIONS = """
 @jit
-def kernel(moments, parts, seen):
+def kernel(moments, parts, seen, over, latest):
     positions = np.zeros(len(moments), np.int64)
-    before = seen.copy()
-    latest = np.zeros(len(seen), np.int64)
-    fresh = np.ones(len(seen), np.bool_)
     for i in range(len(moments)):
         p = parts[i]
         if p < 0:
             continue
-        if fresh[p] or moments[i] != latest[p]:
-            fresh[p] = False
+        if moments[i] != latest[p]:
             latest[p] = moments[i]
-            before[p] = seen[p]
-        positions[i] = before[p]
+            over[p] = seen[p]
+        positions[i] = over[p]
         seen[p] += 1
     return positions
 """

@@ -17,16 +17,20 @@ from ouzel.physical.memory.partitions import Partitions
 
 @dataclass(frozen=True)
 class Prepared:
-    """The events that some component wants, in order of time.
+    """The events that some component wants, in order of their ends.
 
-    `rows` are their rows in the event table, `masks` one bit per component, `parts` their partitions, `moments`
-    what orders them, `clocks` what windows measure: times, or positions in the partition.
+    `rows` are their rows in the event table, `masks` one bit per component, `parts` their partitions; `starts` and
+    `ends` are moments, which order them; `clocks` is what windows measure: times, or positions in the partition.
+    Arrays that are equal may be one and the same, as in an event table.
     """
 
     rows: Integers
     masks: Integers
     parts: Integers
-    moments: Integers
+    starts: Integers
+    ends: Integers
+    start_times: Integers
+    end_times: Integers
     clocks: Integers
 
     def __len__(self) -> int:
@@ -34,9 +38,15 @@ class Prepared:
         return len(self.rows)
 
     @property
-    def arrays(self) -> tuple[Integers, Integers, Integers, Integers, Integers]:
+    def is_plain(self) -> bool:
+        """Whether no event lasts, and moments are times."""
+        return self.starts is self.ends is self.start_times is self.end_times
+
+    @property
+    def arrays(self) -> tuple[Integers, ...]:
         """All arrays, in the order of the fields."""
-        return self.rows, self.masks, self.parts, self.moments, self.clocks
+        intervals = self.starts, self.ends, self.start_times, self.end_times
+        return self.rows, self.masks, self.parts, *intervals, self.clocks
 
     def by_partition(self) -> Prepared:
         """The events of each partition together, still in order of time."""
@@ -51,14 +61,10 @@ class Prepared:
         arrays = {id(one): one[places] for one in self.arrays}
         return Prepared(*(arrays[id(one)] for one in self.arrays))
 
-    def followed_by(self, others: Prepared) -> Prepared:
-        """These events and then others."""
-        return Prepared(*(np.concatenate(pair) for pair in zip(self.arrays, others.arrays, strict=True)))
-
     @classmethod
     def none(cls) -> Prepared:
         """No events at all."""
-        return cls(*(np.zeros(0, np.int64) for _ in range(5)))
+        return cls(*(np.zeros(0, np.int64),) * 8)
 
 
 def prepare(
@@ -75,17 +81,16 @@ def prepare(
     counts = query.window is not None and query.window.counts_events
     marks = _type_masks(query, events, threads)
     rows = np.arange(len(events)) if counts or keep_all else np.flatnonzero(marks != 0)
-    moments = events.ends[rows]
-    if np.any(moments[1:] < moments[:-1]):
-        order = np.argsort(moments, kind="stable")
-        rows, moments = rows[order], moments[order]
+    ends = events.ends[rows]
+    if np.any(ends[1:] < ends[:-1]):
+        rows = rows[np.argsort(ends, kind="stable")]
+    starts, ends, start_times, end_times = events.intervals_of(rows)
     parts = partitions.number(events.table, rows)
-    times = moments if events.end_times is events.ends else events.end_times[rows]
-    clocks = partitions.positions(moments, parts) if counts else times
-    masks = filters.apply(marks[rows].astype(np.int64), events.table, rows, times)
+    clocks = partitions.positions(ends, parts) if counts else end_times
+    masks = filters.apply(marks[rows].astype(np.int64), events.table, rows, end_times)
     if strict:
         masks = np.where(parts < 0, 0, masks)
-    prepared = Prepared(rows, masks, parts, moments, clocks)
+    prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks)
     if filters.is_empty and not counts and len(parts) and int(parts.min()) >= 0:
         return prepared
     inside = (parts >= 0) | strict

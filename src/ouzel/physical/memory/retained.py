@@ -1,4 +1,4 @@
-"""What both engines keep of a stream: the events that may still matter, and the partitions they are in.
+"""What engines keep of a stream: the events that may still matter, and the partitions they are in.
 
 Where all events come at once nothing is copied.  Otherwise events are numbered from 0 in the order in which they
 were prepared, and get new numbers when others are dropped.
@@ -12,21 +12,22 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.logical.query import BoundQuery
-from ouzel.logical.times import BEGINNING
+from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
+from ouzel.physical.match_table import Many, One
 from ouzel.physical.memory.event_rows import EventRows
 from ouzel.physical.memory.growing import Growing, marked
+from ouzel.physical.memory.intervals import Intervals
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import Prepared, type_names
 
+Bound = dict[str, One | Many]
+
 
 class Retained:
-    """Events and partitions from batch to batch.
-
-    Columns that would be equal are one: times where there are no tie-breakers, clocks where windows measure time.
-    """
+    """Events and partitions from batch to batch."""
 
     def __init__(self, query: BoundQuery, partitions: Partitions, *, once: bool, masks: bool = False) -> None:
         """Begin with no events; `masks` says whether their masks are needed later too."""
@@ -37,7 +38,7 @@ class Retained:
         self.names = type_names(query)
         self.rows = EventRows(query.schema.time.name, partitions)
         self.codes = Growing(np.int8 if len(self.names) < 128 else np.int32)
-        self.moments = self.times = Growing(np.int64)
+        self.intervals = Intervals()
         self.positions = Growing(np.int64)
         self.numbers = Growing(np.int32)
         self.masks = Growing(np.int64) if masks else None
@@ -53,15 +54,20 @@ class Retained:
 
     @property
     def clocks(self) -> Array:
-        """What windows measure, of every event: its time, or its position in the partition."""
+        """What windows measure, of every event: the time it ends, or its position in the partition."""
         if self.once and self._pushed:
             return self._pushed[1].clocks
-        return (self.positions if self.counts else self.times).values
+        return (self.positions if self.counts else self.intervals.end_times).values
 
     @property
-    def order(self) -> Array:
-        """The moments of all events."""
-        return self._pushed[1].moments if self.once and self._pushed else self.moments.values
+    def ends(self) -> Array:
+        """The moments at which all events end."""
+        return self._pushed[1].ends if self.once and self._pushed else self.intervals.ends.values
+
+    @property
+    def starts(self) -> Array:
+        """The moments at which all events start."""
+        return self._pushed[1].starts if self.once and self._pushed else self.intervals.starts.values
 
     @property
     def parts(self) -> Array:
@@ -71,12 +77,18 @@ class Retained:
         return self.numbers.values if self.partitions.tests else np.zeros(len(self), np.int32)
 
     @property
-    def buffer(self) -> Prepared:
-        """All events as a kernel takes them; their rows are their numbers, or those of the only batch."""
+    def marks(self) -> Array:
+        """The masks of all events, if they are kept."""
         if self.once and self._pushed:
-            return self._pushed[1]
-        masks = np.zeros(len(self), np.int64) if self.masks is None else self.masks.values
-        return Prepared(np.arange(len(self)), masks, self.parts.astype(np.int64), self.order, self.clocks)
+            return self._pushed[1].masks
+        assert self.masks is not None
+        return self.masks.values
+
+    @property
+    def pushed(self) -> tuple[EventTable, Prepared]:
+        """The latest batch, before it is settled: all events, where they come at once."""
+        assert self._pushed is not None
+        return self._pushed
 
     def events(self, numbers: Integers) -> tuple[EventTable, Integers]:
         """A table that has some events, given in order, and their rows in it."""
@@ -87,19 +99,26 @@ class Retained:
             return self._none, numbers
         split = int(np.searchsorted(numbers, self._base))
         old = numbers[:split]
-        moments = self.moments.values[numbers]
-        times = moments if self.times is self.moments else self.times.values[numbers]
-        tables = [self.rows.taken(old, times[:split], self.parts[old] if self.partitions.tests else old)]
+        intervals = self.intervals.taken(numbers)
+        tables = [self.rows.taken(old, intervals[-1][:split], self.parts[old] if self.partitions.tests else old)]
         types = EventTypes(None, self.names, self.codes.values[old].astype(np.int32))
         if self._pushed is not None:
             pushed, prepared = self._pushed
             rows = prepared.rows[numbers[split:] - self._base]
             tables.append(self.rows.conform(pushed.table).take(pa.array(rows)))
             types = types.followed_by(pushed.types.taken(rows))
-        table = pa.concat_tables(tables)
-        events = EventTable.of_moments(table, self.query.schema, types, moments, times)
+        events = EventTable(pa.concat_tables(tables), self.query.schema, types, *intervals)
         self._none = events if not len(numbers) else self._none
         return events, np.arange(len(numbers))
+
+    def bound(self, bound: Bound) -> tuple[EventTable, Integers, Bound]:
+        """A table that has the events of some matches, their rows in it, and the matches with places in these."""
+        if self.once and self._pushed is not None:
+            return self._pushed[0], self._pushed[1].rows, bound
+        used = np.unique(np.concatenate([one.rows for one in bound.values()]))
+        used = used[np.searchsorted(used, 0) :]
+        events, rows = self.events(used)
+        return events, rows, {variable: one.placed(used) for variable, one in bound.items()}
 
     def alive(self, now: int | None, numbers: Integers | slice = slice(None)) -> Any:
         """Whether a match that starts with an event may still end."""
@@ -108,9 +127,13 @@ class Retained:
             return np.zeros(len(clocks), np.bool_)
         if self.query.window is None:
             return np.ones(len(clocks), np.bool_)
-        if self.counts:
-            return self.partitions.seen[self.parts[numbers]] - clocks < self.query.window.limit
-        return clocks > max(now - self.query.window.limit, BEGINNING)
+        if not self.counts:
+            return clocks > max(now - self.query.window.limit, BEGINNING)
+        # an event of no partition, which strict contiguity minds, is over at once
+        parts = self.parts[numbers]
+        seen, inside = np.full(len(parts), END), parts >= 0
+        seen[inside] = self.partitions.seen[parts[inside]]
+        return seen - clocks < self.query.window.limit
 
     # ---- what comes and goes -----------------------------------------------------------------------------
 
@@ -120,11 +143,7 @@ class Retained:
         if self.once:
             return 0
         self.rows.begin(events.table)
-        if self.times is self.moments and events.end_times is not events.ends:
-            self.times = Growing(np.int64, self.moments.values)
-        if self.times is not self.moments:
-            self.times.extend(events.end_times[prepared.rows])
-        self.moments.extend(prepared.moments)
+        self.intervals.extend(prepared)
         if self.counts:
             self.positions.extend(prepared.clocks)
         if self.partitions.tests:
@@ -152,17 +171,18 @@ class Retained:
         for one in (*self._columns(), self.codes):
             one.keep(kept)
         self.rows.keep(kept)
-        self._base = len(self.moments)
+        self._base = len(self.intervals)
 
     def _columns(self) -> list[Growing]:
-        columns = [self.moments] if self.times is self.moments else [self.moments, self.times]
+        columns = self.intervals.columns()
         columns += [self.positions] if self.counts else []
         columns += [self.numbers] if self.partitions.tests else []
         return columns + ([self.masks] if self.masks is not None else [])
 
     def forget(self) -> Integers:
         """Forget the partitions that have no event; the numbers of those kept, for who keeps something of each."""
-        kept: Integers = np.flatnonzero(marked(self.partitions.count, self.numbers.values))
+        # an event of no partition marks the place behind them
+        kept: Integers = np.flatnonzero(marked(self.partitions.count + 1, self.numbers.values)[:-1])
         numbers = self.partitions.keep(kept)
         self.numbers = Growing(np.int32, numbers[self.numbers.values])
         return kept
@@ -171,23 +191,25 @@ class Retained:
 
     def state(self) -> dict[str, Any]:
         """The events, their arrays and the partitions."""
-        columns = {"moments": self.moments, "codes": self.codes, "positions": self.positions}
-        columns |= {"parts": self.numbers} | ({} if self.times is self.moments else {"times": self.times})
+        columns = {"codes": self.codes, "positions": self.positions, "parts": self.numbers}
         columns |= {} if self.masks is None else {"masks": self.masks}
         arrays = {name: one.values.copy() for name, one in columns.items()}
         partitions = {f"partitions.{name}": value for name, value in self.partitions.state().items()}
-        return {**arrays, **partitions, **self.rows.state()}
+        return {**self.intervals.state(), **arrays, **partitions, **self.rows.state()}
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
-        self.moments = self.times = Growing(np.int64, state["moments"])
-        if "times" in state:
-            self.times = Growing(np.int64, state["times"])
+        self.intervals.resume(state)
         self.codes = Growing(self.codes.data.dtype, state["codes"])
         self.positions = Growing(np.int64, state["positions"])
         self.numbers = Growing(np.int32, state["parts"])
         self.masks = None if self.masks is None else Growing(np.int64, state["masks"])
-        self._base = len(self.moments)
-        prefix = "partitions."
-        self.partitions.resume({name[len(prefix) :]: v for name, v in state.items() if name.startswith(prefix)})
+        self._base = len(self.intervals)
+        self._pushed = None
+        self.partitions.resume(under("partitions.", state))
         self.rows.resume(state, self._base)
+
+
+def under(prefix: str, state: dict[str, Any]) -> dict[str, Any]:
+    """The part of a state whose names begin with a prefix, without it."""
+    return {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}

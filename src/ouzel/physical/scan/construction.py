@@ -55,7 +55,7 @@ class Construction:
         """Take the latest events, of which the first has the number `base`."""
         memory, length, before = self.memory, self.plan.shape.length, self.stacks.nodes
         counts = self.stacks.counts()
-        events = (base, masks, memory.retained.order, memory.retained.clocks, self.plan.limit)
+        events = (base, masks, memory.retained.ends, memory.retained.clocks, self.plan.limit)
         most = min(self.limits.max_matches, self.most)
         limits = (most, self.limits.sheds)
         rest = (

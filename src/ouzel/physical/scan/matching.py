@@ -117,7 +117,7 @@ class ScanMatching:
         pending.add({one.variable: One(column.copy()) for one, column in bound}, len(sequences))
         keep = ~pending.stands
         for one in self.plan.postponed:
-            moments = (memory.retained.order, memory.retained.clocks, self.plan.limit)
+            moments = (memory.retained.ends, memory.retained.clocks, self.plan.limit)
             arguments = (*memory.keys.arrays(memory.retained), *moments, *memory.arguments(one.columns))
             one.refute(keep, pending.columns(), prepared, base, memory.seen, arguments)
         keep |= pending.stands
@@ -125,7 +125,7 @@ class ScanMatching:
             pending.keep(np.flatnonzero(keep))
         columns = pending.columns()
         pending.stands |= ~memory.retained.alive(now, columns[0])
-        ends = memory.retained.order[columns[-1]] if apart else columns[-1]
+        ends = memory.retained.ends[columns[-1]] if apart else columns[-1]
         out = released(pending.stands, ends, in_order=apart)
         final = np.stack([column[out] for column in columns], axis=1)
         if len(final):
@@ -145,7 +145,7 @@ class ScanMatching:
         return Found(MatchTable(bound, *events.intervals(first, last)), events)
 
     def _apart(self, first: Array, last: Array) -> Integers:
-        memory, moments = self.memory, self.memory.retained.order
+        memory, moments = self.memory, self.memory.retained.ends
         memory.until.fill(memory.keys.partitions.count, NONE_KEPT)
         counts = np.full(len(last), self.plan.shape.length, np.int64)
         parts = memory.retained.parts[last]

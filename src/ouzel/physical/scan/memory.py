@@ -12,7 +12,7 @@ from ouzel.physical.compiled.pending import Pending
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.memory.growing import Growing, Numbers, marked
 from ouzel.physical.memory.prepare import Prepared
-from ouzel.physical.memory.retained import Retained
+from ouzel.physical.memory.retained import Retained, under
 from ouzel.physical.memory.values import Values
 from ouzel.physical.scan.keys import Keys
 from ouzel.physical.scan.stacks import Stacks
@@ -49,8 +49,7 @@ class Memory:
         self.seen += len(prepared)
         self._since = self.stacks.counts()
         base = self.retained.add(events, prepared)
-        times = events.end_times[prepared.rows] if self.retained.counts else prepared.clocks
-        self._add_values(events.table, prepared.rows, times)
+        self._add_values(events.table, prepared.rows, prepared.end_times)
         return prepared, base
 
     def _add_values(self, table: pa.Table, rows: Integers, times: Integers) -> None:
@@ -61,7 +60,7 @@ class Memory:
 
     def arguments(self, columns: int) -> list[Array]:
         """What kernels compare: constants, and the first columns of all events."""
-        return self.values.arguments(self.retained.times.values, columns)
+        return self.values.arguments(self.retained.intervals.end_times.values, columns)
 
     # ---- what is not needed any more ---------------------------------------------------------------------
 
@@ -121,10 +120,10 @@ class Memory:
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on with all of it."""
-        self.retained.resume(_under("retained.", state))
-        self.keys.resume(_under("keys.", state))
-        self.stacks.resume(_under("stacks.", state))
-        self.pending.resume(_under("pending.", state))
+        self.retained.resume(under("retained.", state))
+        self.keys.resume(under("keys.", state))
+        self.stacks.resume(under("stacks.", state))
+        self.pending.resume(under("pending.", state))
         self.until = Growing(np.int64, state["own.until"])
         self.seen = state["own.seen"]
         self.values = Values(self.plan.operands, once=False)
@@ -132,7 +131,3 @@ class Memory:
         if len(self.retained):
             events, rows = self.retained.events(np.arange(len(self.retained)))
             self._add_values(events.table, rows, events.end_times)
-
-
-def _under(prefix: str, state: dict[str, Any]) -> dict[str, Any]:
-    return {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}

@@ -95,14 +95,14 @@ class Ordered:
 
 def in_order(sequences: Array, retained: Retained, threads: int) -> Ordered:
     """Sort sequences, each a row of event numbers; they come in the order of their ends."""
-    if retained.once and _rise(retained.order):
+    if retained.once and _rise(retained.ends):
         # events are in canonical order already
-        used, moments = np.arange(len(retained)), retained.order
+        used, moments = np.arange(len(retained)), retained.ends
         events, rows = retained.events(used)
     else:
         used, sequences = _used(sequences, len(retained))
         events, rows = retained.events(used)
-        moments = retained.order[used]
+        moments = retained.ends[used]
         if not _rise(moments):
             places = events.places(rows)
             order = np.argsort(places)
