@@ -14,11 +14,12 @@ from hypothesis import given
 
 import ouzel as oz
 from ouzel.compile import compile_query
-from ouzel.explain.explanation import physical_sections
 from ouzel.explain.layout import WIDTH, columns
-from ouzel.explain.states import State, States
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.schema import open_schema
+from ouzel.physical.automaton import AutomatonPlan
+from ouzel.physical.automaton.states import State, States
+from ouzel.physical.reference.plan import ReferencePlan
 from ouzel.testing.strategies import RandomQuery, queries
 from valid_queries import QUERIES
 
@@ -69,13 +70,14 @@ def check_places(text: str) -> None:
     shown = words(oz.query(text).explain())
     for plan in compile_query(text, open_schema()).plans:
         query = plan.query
-        sections, placed = physical_sections(plan)
+        explained = plan.physical.explain()
+        sections, placed = explained.sections, explained.placed
         conditions = [*{test.text for test in query.equivalences}, *(one.text for one in query.conjuncts)]
         conditions += [query.window.text] if query.window else []
         assert sorted(condition for condition, _place in placed) == sorted(conditions)
         assert all(words(f"{condition} {place}") in shown for condition, place in placed)
         formulas = words(" ".join(row for _title, rows in sections for row in rows))
-        for conjunct in query.conjuncts if plan.physical is not None else ():
+        for conjunct in () if isinstance(plan.physical, ReferencePlan) else query.conjuncts:
             assert conjunct.place is Place.ALWAYS or conjunct.text in formulas
 
 
@@ -94,7 +96,7 @@ def test_every_condition_of_a_random_query_has_one_place(query: RandomQuery) -> 
 
 def states(query: str) -> dict[str, State]:
     plan = compile_query(query, open_schema()).plans[0]
-    assert plan.engine == "automaton"
+    assert isinstance(plan.physical, AutomatonPlan)
     return {state.name: state for state in States(plan.query, plan.physical.shape).all()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import time as clock
 from collections.abc import Mapping, Sequence
@@ -12,10 +13,11 @@ from typing import Any
 
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError
-from ouzel.explain import explain
+from ouzel.explanation import explain
 from ouzel.language import parse
 from ouzel.logical.parameters import check_used
 from ouzel.logical.schema import INFERRED, open_schema
+from ouzel.physical.contract import KeepsGraph
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.aggregates import of_no_events
@@ -74,8 +76,14 @@ class Query:
         table, _restore = ingest(events, _reading(**reading), Report())
         return explain(self._compile(table, engine).plans, table)
 
-    def _compile(self, table: EventTable, engine: str, tuning: Mapping[str, str] | None = None) -> Compiled:
-        compiled = compile_query(self.text, table.schema, self.params, engine, tuning)
+    def _compile(
+        self,
+        table: EventTable,
+        engine: str,
+        tuning: Mapping[str, str] | None = None,
+        having: builtins.type = object,
+    ) -> Compiled:
+        compiled = compile_query(self.text, table.schema, self.params, engine, tuning, having)
         _check_types(self.text, compiled, table)
         return compiled
 
@@ -191,7 +199,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     if mode not in MODES:
         raise OuzelError(f"mode: required one of {', '.join(MODES)}; got {mode!r}")
     if mode == "compressed":
-        plans = query._compile(table, "automaton" if engine == "auto" else engine, tuning).plans
+        plans = query._compile(table, engine, tuning, having=KeepsGraph).plans
         graphs = {plan.query.name: compress(plan, table, limits or Limits(), restore) for plan in plans}
         return graphs[query.names[0]] if len(query.names) == 1 else graphs
     plans = query._compile(table, engine, tuning).plans

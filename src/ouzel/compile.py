@@ -27,9 +27,13 @@ def compile_query(
     parameters: Mapping[str, Any] | None = None,
     engine: str = "auto",
     tuning: Mapping[str, str] | None = None,
+    having: type = object,
 ) -> Compiled:
-    """Compile a file of queries for events of a schema; without parameters, their values are left open."""
+    """Compile a file of queries for events of a schema; without parameters, their values are left open.
+
+    `having` is what plans must have beyond what every plan has, as a protocol.
+    """
     written = parse(text)  # 1. language: what was said
     program = bind_program(written, text, schema, parameters)  # 2. logical: what it means
-    plans = tuple(choose_engine(query, ENGINES, engine, tuning) for query in program.queries)  # 3. optimizer: how
-    return Compiled(plans, program.schema)  # 4. and 5.: engines run plans, runtimes drive engines
+    plans = [choose_engine(query, ENGINES, engine, tuning, having) for query in program.queries]  # 3. and 4.: how
+    return Compiled(tuple(plans), program.schema)  # 5. runtimes let engines run them

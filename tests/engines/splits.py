@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton import AutomatonPlan
-from ouzel.physical.compiled.compute import compute_by_row
+from ouzel.physical.contract import Found
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
-from ouzel.physical.matching import Found
 from ouzel.physical.scan import ScanPlan
 from ouzel.runtimes.ingest import Reading, ingest
 from ouzel.runtimes.quarantine import Report
@@ -49,9 +47,8 @@ def long_stream(seed: int) -> list[dict[str, Any]]:
     ]
 
 
-def rows_of(query: BoundQuery, found: Found) -> list[tuple[Any, ...]]:
-    compute = compute_by_row(found.matches, found.events)
-    table = result_table(query, found.matches, found.events.table, compute)
+def rows_of(found: Found) -> list[tuple[Any, ...]]:
+    table = result_table(found)
     times = zip(found.matches.start_times.tolist(), found.matches.end_times.tolist(), strict=True)
     return [(*time, *row.values()) for time, row in zip(times, table.to_pylist(), strict=True)]
 
@@ -68,14 +65,14 @@ def batches(table: EventTable, cuts: list[int]) -> Iterator[Batch]:
 
 
 def whole(plan: AnyPlan, table: EventTable) -> Counter[str]:
-    return Counter(map(repr, rows_of(plan.query, plan.begin(Limits(), once=True).push(table, None))))
+    return Counter(map(repr, rows_of(*plan.begin(Limits(), once=True).push(table, None))))
 
 
 def in_batches(plan: AnyPlan, table: EventTable, cuts: list[int], *, resumed: bool) -> Counter[str]:
     at_work = plan.begin(Limits())
     found: Counter[str] = Counter()
     for batch, now in batches(table, cuts):
-        found.update(map(repr, rows_of(plan.query, at_work.push(batch, now))))
+        found.update(map(repr, rows_of(*at_work.push(batch, now))))
         if resumed:
             state = at_work.state()
             at_work = plan.begin(Limits())

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from engines.splits import EVERY_PUSH, in_batches, ingested, long_stream, whole
 from ouzel.compile import compile_query
-from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.automaton import AutomatonPlan, open_runs
 from ouzel.physical.automaton import memory as automaton_memory
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import EventTable
 from ouzel.testing.strategies import RandomQuery, queries, streams
 

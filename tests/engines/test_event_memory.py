@@ -126,7 +126,7 @@ def after_many_batches(text: str) -> tuple[AutomatonMatching, int]:
     with patch.object(automaton_memory, "SPARE", 64), patch.object(open_runs, "SPARE", 64):
         for begin in range(0, 60 * BATCH, BATCH):
             table = stream(begin).select(needed_columns([plan.query]))
-            matches += len(at_work.push(table, begin + BATCH).matches)
+            matches += len(at_work.push(table, begin + BATCH)[0].matches)
     return at_work, matches
 
 

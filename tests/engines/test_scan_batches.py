@@ -79,9 +79,9 @@ def test_a_state_stays_as_it_was_when_its_matching_goes_on(
         for batch, now in parts[:place]:
             first.push(batch, now)
         state = first.state()
-        expected = [rows_of(plan.query, first.push(batch, now)) for batch, now in parts[place:]]
+        expected = [rows_of(*first.push(batch, now)) for batch, now in parts[place:]]
         second.resume(state)
-        assert [rows_of(plan.query, second.push(batch, now)) for batch, now in parts[place:]] == expected
+        assert [rows_of(*second.push(batch, now)) for batch, now in parts[place:]] == expected
 
 
 # ---- long streams, of which most is forgotten ------------------------------------------------------------
@@ -145,8 +145,8 @@ def pushed(text: str, *parts: Events, limits: Limits | None = None, end: bool = 
     found = []
     for part in parts:
         batch = ingested(part)
-        found.append(rows_of(plan.query, at_work.push(batch, int(batch.end_times.max()) + 1)))
-    return [*found, rows_of(plan.query, at_work.push(table.taken(np.zeros(0, np.int64)), None))] if end else found
+        found.append(rows_of(*at_work.push(batch, int(batch.end_times.max()) + 1)))
+    return [*found, rows_of(*at_work.push(table.taken(np.zeros(0, np.int64)), None))] if end else found
 
 
 def event(ts: int, kind: str, **values: Any) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def test_too_many_matches_end_in_an_error_or_are_shed() -> None:
     assert [len(rows) for rows in pushed(query, *parts, limits=limits)] == [0, 4, 0]
     table = ingested([*parts[0], *parts[1]])
     at_work = plan_of(query, table).begin(limits, once=True)
-    assert len(at_work.push(table, None).matches) == 4
+    assert len(at_work.push(table, None)[0].matches) == 4
     assert at_work.counters.shed_matches == 1
     assert at_work.counters.made == 5
 

@@ -45,7 +45,7 @@ def after_many_batches(text: str, equivalence: str = "combined", count: int = 60
     with patch.object(scan_memory, "SPARE", 64):
         for begin in range(0, count * BATCH, BATCH):
             table = ingest(stream(begin), Reading(), Report())[0].select(needed_columns([plan.query]))
-            matches += len(at_work.push(table, begin + BATCH).matches)
+            matches += len(at_work.push(table, begin + BATCH)[0].matches)
     return at_work, matches
 
 

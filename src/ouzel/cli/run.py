@@ -56,7 +56,7 @@ from ouzel.cli.write import (
     stdout_format,
     write_files,
 )
-from ouzel.physical.matching import Counters
+from ouzel.physical.contract import Counters
 from ouzel.runtimes.files import Writing
 from ouzel.runtimes.spark.watching import own_errors, watched_tasks
 

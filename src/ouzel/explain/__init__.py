@@ -1,6 +1,1 @@
-"""What a query means and how it will be run, in words: the logical query, then the physical plan of its engine."""
-
-from ouzel.explain.explanation import explain
-from ouzel.explain.layout import Sections
-
-__all__ = ["Sections", "explain"]
+"""Queries and conditions in words, and how words are laid out; engines put their plans into words with these."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.match_aggregates import EDGES
 from ouzel.logical.pattern import Binds, Component, Conjunction, Disjunction, Pattern, Step
 from ouzel.logical.query import BoundQuery
-from ouzel.physical.event_table import EventTable
 
 
 def infix(pattern: Pattern, *, inner: bool = False) -> str:
@@ -84,10 +81,3 @@ def _windows(query: BoundQuery) -> str:
         return ""
     length = query.every.text.partition(" ")[2]
     return f"{' and' if query.equivalences else ' of each'} window of {length}, by where they end"
-
-
-def input_words(query: BoundQuery, events: EventTable) -> str:
-    """How many events there are, and how many the query can use."""
-    wanted = tuple(sorted({name for component in query.components for name in component.type_names}))
-    relevant = int(np.count_nonzero(events.types.among(wanted) >= 0))
-    return f"{len(events):,} events, {relevant:,} of the types that the pattern mentions"

@@ -1,6 +1,6 @@
-"""Stage 3: a bound query becomes a plan; every choice comes with its reason."""
+"""Stage 4: a bound query becomes a plan; every choice comes with its reason."""
 
 from ouzel.optimizer.choose_engine import choose_engine
-from ouzel.optimizer.plan import Plan, UnsuitableError
+from ouzel.optimizer.plan import Plan
 
-__all__ = ["Plan", "UnsuitableError", "choose_engine"]
+__all__ = ["Plan", "choose_engine"]

@@ -1,80 +1,86 @@
-"""Which engine runs a query."""
+"""Which engine runs a query: of those that offer to, the cheapest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
 
 from ouzel.errors import OuzelError, did_you_mean
+from ouzel.logical.partition_stream import partition_stream
 from ouzel.logical.query import BoundQuery
-from ouzel.optimizer.partition_stream import partition_stream
-from ouzel.optimizer.plan import Plan, UnsuitableError
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.contract import Engine, Engines, Offer, PhysicalPlan, Refusal
 
-
-@dataclass(frozen=True)
-class Engine:
-    """What makes a physical plan of a query, what the engine is good for, and the switches it has.
-
-    `yields` says why, unless it is asked for, the engine leaves a query that it can run to the next.
-    """
-
-    make: Callable[..., Any]
-    purpose: str
-    switches: tuple[str, ...] = ()
-    yields: Callable[[BoundQuery], str | None] = lambda query: None  # noqa: ARG005
-
-
-Engines = Mapping[str, Engine]
-"""Engines by name, the preferred ones first."""
-
-REFERENCE = "reference"
-ASKED = "it was asked for; "
-"""How the reason of an engine begins that was not chosen here."""
+AUTO = "auto"
 
 
 def choose_engine(
-    query: BoundQuery, engines: Engines, requested: str = "auto", tuning: Mapping[str, str] | None = None
+    query: BoundQuery,
+    engines: Engines,
+    requested: str = AUTO,
+    tuning: Mapping[str, str] | None = None,
+    having: type = object,
 ) -> Plan:
-    """Take the first engine that can run the query, or the one that was asked for, with switches set."""
-    tuning = tuning or {}
-    _check(engines, requested, tuning)
+    """Take the cheapest offer of all engines, or of the one that was asked for, with switches set.
+
+    `having` is what the plan must have beyond what every plan has, as a protocol.
+    """
+    _check(engines, requested, tuning or {})
+    asked = [engine for engine in engines if requested in (AUTO, engine.name)]
+    offers = {engine: _offer(engine, query, tuning or {}, having) for engine in asked}
+    found = {engine: offer for engine, offer in offers.items() if isinstance(offer, Offer)}
+    if not found:
+        raise OuzelError(f"{_subject(requested)} run this query, {_why_not(offers)}")
+    chosen = min(found, key=lambda engine: found[engine].cost)
+    more_special = asked[: asked.index(chosen)]
     attributes, partition_reason = partition_stream(query)
-    asked = "" if requested == "auto" else ASKED
-    passed_over: list[tuple[str, str]] = []
-    for name, engine in engines.items():
-        if requested in ("auto", name):
-            try:
-                physical = _made(engine, query, tuning)
-                if requested == "auto" and (better := engine.yields(query)):
-                    raise UnsuitableError(better)
-            except UnsuitableError as why:
-                passed_over.append((name, str(why)))
-            else:
-                reason = asked + engine.purpose
-                return Plan(query, name, reason, attributes, partition_reason, physical, tuple(passed_over))
-    if requested not in ("auto", REFERENCE):
-        name, why_not = passed_over[0]
-        raise OuzelError(f"the engine {requested} cannot run this query, not {name}: {why_not}")
-    reason = asked + "every query, slowly, straight from the language's definition"
-    return Plan(query, REFERENCE, reason, attributes, partition_reason, None, tuple(passed_over))
+    return Plan(
+        query=query,
+        engine=chosen.name,
+        engine_reason=("it was asked for; " if requested != AUTO else "") + chosen.purpose,
+        partition_by=attributes,
+        partition_reason=partition_reason,
+        physical=found[chosen].make(),
+        cost=found[chosen].cost,
+        otherwise=None if chosen is engines[-1] else _last_resort(query, engines),
+        is_asked=requested != AUTO,
+        passed_over=tuple((engine.name, _reason(offers[engine])) for engine in more_special),
+    )
 
 
-def _made(engine: Engine, query: BoundQuery, tuning: Mapping[str, str]) -> Any:
-    if any(event_type.composite for component in query.components for event_type in component.types):
-        raise UnsuitableError("composite events last, and compiled kernels know moments only")
-    return engine.make(query, **{switch: tuning[switch] for switch in engine.switches if switch in tuning})
+def _offer(engine: Engine, query: BoundQuery, tuning: Mapping[str, str], having: type) -> Offer | Refusal:
+    offer = engine.offer(query, tuning)
+    if isinstance(offer, Offer) and having is not object and not isinstance(offer.make(), having):
+        return Refusal("it writes every match out")
+    return offer
+
+
+def _last_resort(query: BoundQuery, engines: Engines) -> PhysicalPlan:
+    offer = engines[-1].offer(query, {})
+    assert isinstance(offer, Offer)
+    return offer.make()
+
+
+def _reason(offer: Offer | Refusal) -> str:
+    return offer.why if isinstance(offer, Refusal) else offer.drawback
+
+
+def _why_not(offers: Mapping[Engine, Offer | Refusal]) -> str:
+    return "; ".join(f"not {engine.name}: {_reason(offer)}" for engine, offer in offers.items())
+
+
+def _subject(requested: str) -> str:
+    return "no engine can" if requested == AUTO else f"the engine {requested} cannot"
 
 
 def _check(engines: Engines, requested: str, tuning: Mapping[str, str]) -> None:
-    names = ("auto", *engines, REFERENCE)
+    names = (AUTO, *(engine.name for engine in engines))
     if requested not in names:
         hint = did_you_mean(requested, names)
         raise OuzelError(
             f"unknown engine '{requested}': required one of {', '.join(names)}"
             + (f"\n  hint: {hint}" if hint else "")
         )
-    switches = [switch for engine in engines.values() for switch in engine.switches]
+    switches = [switch for engine in engines for switch in engine.switches]
     for switch in tuning:
         if switch not in switches:
             raise OuzelError(f"tuning: required some of {', '.join(switches)}; got '{switch}'")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ouzel.logical.query import BoundQuery
-
-
-class UnsuitableError(Exception):
-    """An engine cannot run a query; the message says why."""
+from ouzel.physical.contract import PhysicalPlan
 
 
 @dataclass(frozen=True)
 class Plan:
     """The choices made for one query, each with its reason.
 
-    `physical` is what the engine made of the query; `passed_over` are engines preferred to it, and why not those.
+    - `physical` is what the engine made of the query, and `cost` about how many nanoseconds it takes for an event.
+    - `otherwise` is for events that it turns out not to be suited to: None if there are no such events.
+    - `is_asked` says that the engine was asked for; else `passed_over` are more special ones, and why not those.
     """
 
     query: BoundQuery
@@ -24,5 +22,8 @@ class Plan:
     engine_reason: str
     partition_by: tuple[str, ...]
     partition_reason: str
-    physical: Any = None
-    passed_over: tuple[tuple[str, str], ...] = ()
+    physical: PhysicalPlan
+    cost: float
+    otherwise: PhysicalPlan | None
+    is_asked: bool
+    passed_over: tuple[tuple[str, str], ...]

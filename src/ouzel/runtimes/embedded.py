@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,27 +13,18 @@ from ouzel.errors import OuzelWarning, outer_level
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.expressions import Expression, MatchNumber
 from ouzel.logical.program import composite_type
-from ouzel.logical.query import BoundQuery
-from ouzel.optimizer.choose_engine import ASKED
-from ouzel.optimizer.plan import Plan, UnsuitableError
-from ouzel.physical.compiled.compute import compute_by_row
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.contract import AddsUp, Counters, Found, PhysicalPlan, UnsuitableError
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import MatchTable
 from ouzel.physical.match_totals import MatchTotals
-from ouzel.physical.matching import Counters, Found
-from ouzel.physical.reference import Event, Match, Stream, Values, find_matches
-from ouzel.physical.reference.bounds import Bounds
-from ouzel.physical.reference.evaluate import evaluate
-from ouzel.physical.reference.partitions import first_key, join
-from ouzel.physical.reference.table import match_table
-from ouzel.physical.stoppable import stoppable
 from ouzel.runtimes.aggregates import aggregate_table, totals_table
 from ouzel.runtimes.partition_keys import match_numbers
-from ouzel.runtimes.results import Compute, result_table
+from ouzel.runtimes.results import result_table
 
-# From so many events on, one should know that no compiled engine runs.
-SLOW_FROM = 100_000
+# From so many events on, one should know that an event takes so many nanoseconds.
+SLOW_FROM, SLOW = 100_000, 10_000
 
 Progress = Callable[[int, int], None]
 """Called with the number of events done and the number there are."""
@@ -68,16 +60,16 @@ def find_program(
     steps = _Steps(progress, len(plans))
     for plan in plans:
         query = plan.query
-        totals = _run_totals(plan, primitive, limits, steps) if query.aggregates else None
+        totals = _totals(plan, primitive, limits, steps) if query.aggregates else None
         if totals is not None:
             yield plan, None, totals_table(query, totals, primitive)
             continue
-        found, compute = find_query(plan, primitive, events, limits, steps, counters, threads)
+        found = find_query(plan, primitive, events, limits, steps, counters, threads)
         matches = found.matches
         if query.aggregates:
             yield plan, matches, aggregate_table(query, matches, found.events)
             continue
-        table = result_table(query, matches, found.events.table, _numbering(query, found, compute))
+        table = result_table(_numbered(found))
         if query.into is not None:
             intervals = zip(matches.starts, matches.ends, matches.start_times, matches.end_times, strict=True)
             events = events.with_composites(composite_type(query), table, intervals, needed)
@@ -92,115 +84,60 @@ def find_query(
     steps: _Steps | None = None,
     counters: Counters | None = None,
     threads: int = 1,
-) -> tuple[Found, Compute]:
-    """The matches of one query among events; composite ones among them are only for the reference matcher."""
+) -> Found:
+    """The matches of one query among events; those that last are among them only for plans that take such."""
     steps, counters = steps or _Steps(None, 1), counters or Counters()
-    compiled = _run_compiled(plan, primitive, limits, steps, counters, threads)
-    return compiled or _run_reference(plan, events, steps, Bounds(limits, counters))
+    if plan.cost >= SLOW and not plan.is_asked:
+        _warn_of_slowness(
+            plan.engine, len(events), "; ".join(f"not {name}: {why}" for name, why in plan.passed_over)
+        )
+
+    def run(physical: PhysicalPlan) -> Found:
+        matching = physical.begin(limits, once=True, threads=threads)
+        given = events if physical.takes_lasting else primitive
+        (found,) = matching.push(given, None, steps.tell(len(given)))
+        counters.add(matching.counters)
+        steps.add(len(given), len(given))
+        steps.next_query()
+        return found
+
+    try:
+        return run(plan.physical)
+    except UnsuitableError as why:
+        if plan.otherwise is None:
+            raise
+        _warn_of_slowness("reference", len(events), f"not {plan.engine}: {why}")
+    return run(plan.otherwise)
 
 
-def _numbering(query: BoundQuery, found: Found, compute: Compute) -> Compute:
-    """The same, and the numbers of matches, which no single one tells."""
+def _numbered(found: Found) -> Found:
+    """The same with the numbers of matches, which no single one tells."""
 
-    def numbered(expression: Expression) -> Any:
+    def compute(expression: Expression) -> Any:
         if isinstance(expression, MatchNumber):
-            return match_numbers(query, found.matches, found.events)
-        return compute(expression)
+            return match_numbers(found.query, found.matches, found.events)
+        return found.compute(expression)
 
-    return numbered
+    return replace(found, compute=compute)
 
 
-def _run_totals(plan: Plan, events: EventTable, limits: Limits, steps: _Steps) -> MatchTotals | None:
-    """Totals over matches that need not be written out; None if the engine cannot do without."""
-    if plan.engine != "automaton":
+def _totals(plan: Plan, events: EventTable, limits: Limits, steps: _Steps) -> MatchTotals | None:
+    """Totals over matches that need not be written out; None if the plan cannot do without."""
+    if not isinstance(plan.physical, AddsUp):
         return None
-    matching = plan.physical.begin(limits, once=True)
-    totals: MatchTotals | None = stoppable(lambda: matching.totals(events), steps.tell(len(events)))
+    totals = plan.physical.totals(events, limits, steps.tell(len(events)))
     if totals is not None:
         steps.add(len(events), len(events))
         steps.next_query()
     return totals
 
 
-def _run_compiled(
-    plan: Plan, events: EventTable, limits: Limits, steps: _Steps, counters: Counters, threads: int
-) -> tuple[Found, Compute] | None:
-    """Run a compiled engine; None if the plan has none, or if it cannot run over these events."""
-    if plan.physical is None:
-        if not plan.engine_reason.startswith(ASKED):
-            _warn_of_reference(len(events), "; ".join(f"not {name}: {why}" for name, why in plan.passed_over))
-        return None
-    matching = plan.physical.begin(limits, once=True, threads=threads)
-    try:
-        found = stoppable(lambda: matching.push(events, None), steps.tell(len(events)))
-    except UnsuitableError as why:
-        _warn_of_reference(len(events), f"not {plan.engine}: {why}")
-        return None
-    counters.add(matching.counters)
-    steps.add(len(events), len(events))
-    steps.next_query()
-    return found, compute_by_row(found.matches, found.events)
-
-
-def _warn_of_reference(events: int, why: str) -> None:
+def _warn_of_slowness(engine: str, events: int, why: str) -> None:
     """Warn of a slow engine where there are many events."""
     if events >= SLOW_FROM:
-        text = f"the reference matcher goes through {events:,} events one by one, which may take long ({why})"
+        text = f"the {engine} matcher goes through {events:,} events one by one, which may take long ({why})"
         hint = "match fewer events at once, or say it with what is compiled; explain shows what runs where"
         warnings.warn(f"{text}\n  hint: {hint}", OuzelWarning, stacklevel=outer_level())
-
-
-def _run_reference(plan: Plan, events: EventTable, steps: _Steps, bounds: Bounds) -> tuple[Found, Compute]:
-    """Run the reference matcher, which computes RETURN match by match."""
-    stream = _stream(plan.query, events)
-    matches = _run(plan, stream, steps, bounds)
-
-    def compute(expression: Expression) -> list[Any]:
-        return [evaluate(expression, match.bindings, stream) for match in matches]
-
-    return Found(match_table(plan.query, matches), events), compute
-
-
-def _stream(query: BoundQuery, events: EventTable) -> Stream:
-    """The stream that a query reads: the primitive events if it mentions any, and the composites it mentions."""
-    mentioned = {name for component in query.components for name in component.type_names}
-    composites = {t.name for t in query.schema.types.values() if t.composite}
-    reads_primitive = bool(mentioned - composites)
-    unread = composites - mentioned
-    read = [name in mentioned or (reads_primitive and name not in unread) for name in events.types.names]
-    codes, names = events.types.codes.tolist(), events.types.names
-    columns = (events.starts, events.ends, events.start_times, events.end_times)
-    starts, ends, start_times, end_times = (column.tolist() for column in columns)
-    found = [
-        Event(row, names[codes[row]], starts[row], ends[row], start_times[row], end_times[row])
-        for row in events.order
-        if read[codes[row]]
-    ]
-    return Stream(found, Values(events.table))
-
-
-def _run(plan: Plan, stream: Stream, steps: _Steps, bounds: Bounds) -> list[Match]:
-    """Find the matches, partition by partition where the plan says so."""
-    total = len(stream.events)
-
-    def told(events: int) -> None:
-        steps.add(events, total)
-
-    if not plan.partition_by:
-        matches = find_matches(plan.query, stream, told, bounds)
-        steps.next_query()
-        return matches
-    tests, start = plan.query.equivalences, first_key(plan.query.equivalences)
-    parts: dict[Any, list[Event]] = {}
-    for event in stream.events:
-        key = join(start, event, tests, stream)
-        if key is not None:
-            parts.setdefault(key, []).append(event)
-    matches = []
-    for events in parts.values():
-        matches += find_matches(plan.query, Stream(events, stream.values), told, bounds)
-    steps.next_query()
-    return sorted(matches, key=lambda match: match.order(stream, plan.query.components))
 
 
 class _Steps:

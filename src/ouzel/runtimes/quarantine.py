@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ouzel.errors import DataError, OuzelError
-from ouzel.physical.matching import Counters
+from ouzel.physical.contract import Counters
 
 POLICIES = ("error", "quarantine")
 

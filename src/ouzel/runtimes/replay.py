@@ -23,11 +23,11 @@ from ouzel.logical.times import BEGINNING
 from ouzel.optimizer import Plan, choose_engine
 from ouzel.physical import ENGINES
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
+from ouzel.physical.contract import Found
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, MatchTable, One, counts_of
-from ouzel.physical.matching import Found
 from ouzel.physical.reference.events import Event, Stream, Values
 from ouzel.physical.reference.partitions import Key, key_of
 from ouzel.runtimes.embedded import find_query
@@ -97,9 +97,9 @@ class Replay:
         settled: list[int | None] = []
         for step in self.steps:
             until = _earliest(now, *(settled[number] for number in step.feeders))
-            found, compute = find_query(step.plan, self.events, _known_before(known, until), self.limits)
+            found = find_query(step.plan, self.events, _known_before(known, until), self.limits)
             matches = found.matches
-            table = result_table(step.query, matches, found.events.table, compute)
+            table = result_table(found)
             is_final = step.is_final(matches, until)
             # a match that waits leaves open what comes of those that end with it or after it
             waiting = matches.end_times[~is_final]
@@ -189,8 +189,7 @@ def _ends_before(matches: MatchTable, until: int | None) -> Any:
 
 def _overlapping(plan: Plan) -> Plan:
     """A plan for all matches of a query, also those that overlap."""
-    query = replace(plan.query, non_overlap=False)
-    return replace(plan, query=query) if plan.physical is None else choose_engine(query, ENGINES, plan.engine)
+    return choose_engine(replace(plan.query, non_overlap=False), ENGINES, plan.engine)
 
 
 def _kept_apart(query: BoundQuery, found: Found, chosen: Any) -> Any:

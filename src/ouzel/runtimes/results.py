@@ -5,7 +5,6 @@ Attributes and whole events are gathered from the event table, so that they keep
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,25 +16,22 @@ from ouzel.language.durations import NANOSECONDS
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Events, Expression, Moment
 from ouzel.logical.output import event_fields, output_type
 from ouzel.logical.pattern import Component
-from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import Kind
+from ouzel.physical.contract import Found
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import HINT
-from ouzel.physical.match_table import Many, MatchTable, One
+from ouzel.physical.match_table import Many, One
 from ouzel.physical.stoppable import stoppable
 
 MOST_ELEMENTS = 2**31 - 1
 """How many elements all lists of a column may have: Arrow counts them in 32 bits."""
 
-Compute = Callable[[Expression], Any]
-"""The values of an expression for all matches, as an array or list that Arrow takes."""
 
-
-def result_table(query: BoundQuery, matches: MatchTable, events: pa.Table, compute: Compute) -> pa.Table:
+def result_table(found: Found) -> pa.Table:
     """The matches of a query as RETURN asks for them, or start, end and all variables without RETURN."""
-    builder = _Builder(query, matches, events, compute)
-    if query.output:
-        columns = {column.name: builder.column(column.expression) for column in query.output}
+    builder = _Builder(found)
+    if found.query.output:
+        columns = {column.name: builder.column(column.expression) for column in found.query.output}
     else:
         columns = builder.everything()
     return pa.table(columns)
@@ -44,12 +40,12 @@ def result_table(query: BoundQuery, matches: MatchTable, events: pa.Table, compu
 class _Builder:
     """Builds the columns of one result."""
 
-    def __init__(self, query: BoundQuery, matches: MatchTable, events: pa.Table, compute: Compute) -> None:
-        self.query = query
-        self.matches = matches
-        self.table = events
-        self.compute = compute
-        self.components = {component.variable: component for component in query.components}
+    def __init__(self, found: Found) -> None:
+        self.query = found.query
+        self.matches = found.matches
+        self.table = found.events.table
+        self.compute = found.compute
+        self.components = {component.variable: component for component in found.query.components}
 
     def everything(self) -> dict[str, Any]:
         """The columns of a query without RETURN."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from ouzel.errors import FunctionError, OuzelError
 from ouzel.logical.columns import needed_columns
-from ouzel.optimizer.plan import Plan, UnsuitableError
-from ouzel.physical.compiled.compute import compute_by_row
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.contract import Takes, UnsuitableError
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
-from ouzel.physical.matching import Matching
-from ouzel.physical.stoppable import stoppable
 from ouzel.runtimes.replay import Replay
 from ouzel.runtimes.results import result_table
 
@@ -40,7 +37,7 @@ class Stage(Protocol):
 
 
 def stage_of(plans: Sequence[Plan], limits: Limits, none: EventTable) -> Stage:
-    """How to run a program: by engines if each of its queries has one; `none` is a table of no events."""
+    """How to run a program: by engines if all take batches in order; `none` is a table of no events."""
     if any(plan.query.aggregates for plan in plans):
         raise OuzelError("OUTPUT AGGREGATE: required all events at once, as in match; a matcher never has them")
     if any(plan.query.numbers_matches for plan in plans):
@@ -48,7 +45,7 @@ def stage_of(plans: Sequence[Plan], limits: Limits, none: EventTable) -> Stage:
             "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
             "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
         )
-    if all(plan.physical is not None and plan.query.into is None for plan in plans):
+    if all(plan.physical.takes is Takes.IN_ORDER and plan.query.into is None for plan in plans):
         return Engines(plans, limits)
     return Replay(plans, limits, none)
 
@@ -60,7 +57,7 @@ class Engines:
         """Begin all of them."""
         self.plans = plans
         self.columns = [needed_columns([plan.query]) for plan in plans]
-        self.matchings: list[Matching] = [plan.physical.begin(limits) for plan in plans]
+        self.matchings = [plan.physical.begin(limits) for plan in plans]
 
     @property
     def open_runs(self) -> int:
@@ -72,13 +69,12 @@ class Engines:
         results: dict[str, pa.Table] = {}
         for plan, columns, matching in zip(self.plans, self.columns, self.matchings, strict=True):
             try:
-                found = stoppable(partial(matching.push, events.select(columns), now))
+                found = matching.push(events.select(columns), now)
             except UnsuitableError as why:
                 if isinstance(why.__cause__, FunctionError):
                     raise why.__cause__ from why.__cause__.__cause__
                 raise OuzelError(f"the engine {plan.engine} cannot go on: {why}") from why
-            compute = compute_by_row(found.matches, found.events)
-            results[plan.query.name] = result_table(plan.query, found.matches, found.events.table, compute)
+            results |= {one.query.name: result_table(one) for one in found}
         return results
 
     def state(self) -> State:

@@ -1,5 +1,5 @@
 """The automaton of SASE+ (sections 3 to 5): runs that take, begin and ignore, under all four strategies."""
 
-from ouzel.physical.automaton.automaton import AutomatonPlan
+from ouzel.physical.automaton.automaton import AUTOMATON, AutomatonPlan
 
-__all__ = ["AutomatonPlan"]
+__all__ = ["AUTOMATON", "AutomatonPlan"]

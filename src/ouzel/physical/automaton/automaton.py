@@ -8,15 +8,24 @@ from ouzel.errors import OuzelError
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.drivers import breadth_first, depth_first
 from ouzel.physical.automaton.expand import expand_source
+from ouzel.physical.automaton.explained import explained
+from ouzel.physical.automaton.graph import PathGraph
 from ouzel.physical.automaton.matching import AutomatonMatching
 from ouzel.physical.automaton.negation import Refutation, refutations
 from ouzel.physical.automaton.shape import Shape, shape_of
 from ouzel.physical.automaton.source import automaton_source
 from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.compiled.moments import check_moments
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import NO_LIMIT
+from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes, Tell, UnsuitableError
+from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
+from ouzel.physical.match_totals import MatchTotals
+from ouzel.physical.stoppable import stoppable
 
+# What an event takes, in nanoseconds.
+COST = 100.0
 EVALUATIONS = ("merging", "basic", "backtracking")
 
 
@@ -37,6 +46,7 @@ class AutomatonPlan:
     expand_source: str
     refutations: tuple[Refutation, ...]
     evaluation: str
+    takes_lasting = False
 
     @classmethod
     def of(cls, query: BoundQuery, evaluation: str = "merging") -> AutomatonPlan:
@@ -51,12 +61,52 @@ class AutomatonPlan:
         return cls(query, shape, filters, operands, source, widths, expand_source(shape), refuting, evaluation)
 
     @property
+    def queries(self) -> tuple[BoundQuery, ...]:
+        """The one query."""
+        return (self.query,)
+
+    @property
+    def takes(self) -> Takes:
+        """To evaluate runs one after the other, it must have all events."""
+        return Takes.ALL_AT_ONCE if self.evaluation == "backtracking" else Takes.IN_ORDER
+
+    @property
     def limit(self) -> int:
         """The length of the window, in what its clock counts."""
         return self.query.window.limit if self.query.window else NO_LIMIT
 
     def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> AutomatonMatching:
         """Begin to match; `once` if all events will be pushed at once, which several threads may share."""
-        if self.evaluation == "backtracking" and not once:
-            raise OuzelError("evaluation: backtracking needs all events at once; required merging or basic")
         return AutomatonMatching(self, limits, once=once, threads=threads)
+
+    def explain(self) -> Explained:
+        """Its states and their edges."""
+        return explained(self.query, self.shape)
+
+    def totals(self, events: EventTable, limits: Limits, tell: Tell | None = None) -> MatchTotals | None:
+        """Totals over all matches, unless something filters them, or runs of several partitions go together."""
+        if self.refutations or self.shape.keyed:
+            return None
+        matching = AutomatonMatching(self, limits, once=True, threads=1)
+        return stoppable(lambda: matching.totals(events), tell)
+
+    def graph(self, events: EventTable, limits: Limits) -> PathGraph:
+        """The match store, in which runs share what they have in common."""
+        if self.evaluation == "backtracking":
+            raise UnsuitableError("backtracking shares nothing")
+        return PathGraph(self, events, limits)
+
+
+def _offer(query: BoundQuery, evaluation: str = "merging") -> Offer:
+    check_moments(query)
+    plan = AutomatonPlan.of(query, evaluation)
+    is_written_out = query.aggregates and any(component.negative for component in query.components)
+    return Offer(COST * WRITTEN_OUT if is_written_out else COST, lambda: plan)
+
+
+AUTOMATON = Engine(
+    "automaton",
+    "events and closures in sequence: runs over a shared match store, compiled",
+    _offer,
+    switches=("evaluation",),
+)

@@ -17,19 +17,21 @@ from ouzel.physical.automaton.runs import Bounds, drive
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.automaton.totals import totals_of_paths
 from ouzel.physical.compiled import share
+from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.cost import Cost, result_cost
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.pending import released
 from ouzel.physical.compiled.share import split_evenly
 from ouzel.physical.compiled.user_calls import called
+from ouzel.physical.contract import Counters, Found, Tell
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, MatchTable, One, chosen, counts_of, ends_of, joined
 from ouzel.physical.match_totals import MatchTotals
-from ouzel.physical.matching import Counters, Found
 from ouzel.physical.memory.prepare import Prepared, prepare
 from ouzel.physical.reference.evaluate import holds
+from ouzel.physical.stoppable import stoppable
 
 if TYPE_CHECKING:
     from ouzel.physical.automaton.automaton import AutomatonPlan
@@ -58,8 +60,11 @@ class AutomatonMatching:
 
     # ---- events in, matches out --------------------------------------------------------------------------
 
-    def push(self, events: EventTable, now: int | None) -> Found:
+    def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
         """Match the events that come next, all of a moment together."""
+        return (stoppable(lambda: self._push(events, now), tell),)
+
+    def _push(self, events: EventTable, now: int | None) -> Found:
         memory = self.memory
         prepared = self._prepare(events)
         bound = self._match(prepared, memory.add(events, prepared))
@@ -94,11 +99,9 @@ class AutomatonMatching:
         base = self.memory.add(events, new)
         return self._drive(new, base, self._begins(new), self._arguments(new), self.room, written=False)
 
-    def totals(self, events: EventTable) -> MatchTotals | None:
-        """Totals over all matches in events that come at once, where none need be written out; else None."""
+    def totals(self, events: EventTable) -> MatchTotals:
+        """Totals over all matches in events that come at once, none of which is written out."""
         plan, memory = self.plan, self.memory
-        if plan.refutations or plan.shape.keyed:
-            return None
         found, last = self.graph(events)
         groups, count, windows = memory.buffer.parts[last], memory.partitions.count, None
         rows = memory.buffer.rows[last]
@@ -258,7 +261,8 @@ class AutomatonMatching:
             events = events.taken(rows)
         else:
             bound = {variable: one.numbered(rows) for variable, one in bound.items()}
-        return Found(MatchTable(bound, *events.intervals(*self._ends(bound))), events)
+        matches = MatchTable(bound, *events.intervals(*self._ends(bound)))
+        return Found(self.plan.query, matches, events, compute_by_row(matches, events))
 
     def _parts(self, events: Integers) -> Integers:
         # strict contiguity takes the stream as one partition (SASE+ 2)

@@ -12,13 +12,13 @@ from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Length, Moment, references
 from ouzel.logical.pattern import Component
 from ouzel.logical.values import ValueType
-from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.automaton.shape import Shape
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Operands, Source
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.compiled.windows import REACH, oldest
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.match_table import Many, One, ends_of
 from ouzel.physical.memory.retained import Retained
 from ouzel.physical.stoppable import SEEN

@@ -14,10 +14,10 @@ from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Extent, Length, Moment
 from ouzel.logical.pattern import Component
 from ouzel.logical.values import Kind, ValueType
-from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.emit import Emitter, plain
 from ouzel.physical.compiled.operands import TIME, Operands, Source
 from ouzel.physical.compiled.value import Value
+from ouzel.physical.contract import UnsuitableError
 
 # START is the clock of the latest start among the runs merged into this one, FIRST the event it started with.
 STATE, TAKEN, START, FIRST, NODE = range(5)

@@ -17,8 +17,8 @@ from ouzel.logical.pattern import (
     has_conjunction_or_group,
 )
 from ouzel.logical.query import BoundQuery
-from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.memory.partitions import key_column
 from ouzel.physical.reference.steps import Crossing, Steps, build_steps
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from ouzel.logical.expressions import Apply, Attribute, Constant, Expression
 from ouzel.logical.functions import Stretch
 from ouzel.logical.values import INTEGER, Kind
-from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.operands import Limb
 from ouzel.physical.compiled.value import Value
+from ouzel.physical.contract import UnsuitableError
 
 if TYPE_CHECKING:
     from ouzel.physical.compiled.emit import Emitter, Rows

@@ -10,12 +10,12 @@ import numpy as np
 from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression, Length, Moment, references
 from ouzel.logical.values import Kind, ValueType
-from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.comparison import NARROW_DIGITS
 from ouzel.physical.compiled.emit import Emitter, plain
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Operands, Source
 from ouzel.physical.compiled.value import Value
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.reference.evaluate import Bindings, evaluate

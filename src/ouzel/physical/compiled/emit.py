@@ -23,12 +23,12 @@ from ouzel.logical.expressions import (
 )
 from ouzel.logical.functions import TO_FLOAT, TO_SIGNED, Stretch
 from ouzel.logical.values import INTEGER, Kind, ValueType
-from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.comparison import SIGNS, comparison
 from ouzel.physical.compiled.operands import TIME, Derived, Limb, Operands, Source, only_text
 from ouzel.physical.compiled.user_calls import called
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.compiled.writer import Writer
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.reference.evaluate import evaluate, evaluate_column
 
 _INTEGER = {"+": "add", "-": "subtract", "*": "multiply", "%": "remainder"}

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ouzel.errors import FunctionError
 from ouzel.logical.expressions import Apply, Attribute, Expression, references
 from ouzel.logical.values import Kind, ValueType, from_arrow
-from ouzel.optimizer.plan import UnsuitableError
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import Integers
 from ouzel.physical.meaning import encoded, floats, integers, limbs, plain, unscaled
 from ouzel.physical.reference.evaluate import shown_time

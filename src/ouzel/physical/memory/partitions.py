@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
-from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import Integers
 from ouzel.physical.meaning import constant_key, encoded, key_values, plain
 from ouzel.physical.memory.growing import Growing

@@ -8,9 +8,9 @@ import numpy as np
 
 from ouzel.language.tree import Strategy
 from ouzel.logical.query import BoundQuery
-from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Array
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.memory.partitions import Partitions
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from ouzel.physical.contract import Counters
 from ouzel.physical.limits import Limits
-from ouzel.physical.matching import Counters
 
 Item = TypeVar("Item")
 

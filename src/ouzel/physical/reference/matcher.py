@@ -11,8 +11,8 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.pattern import has_conjunction_or_group
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.contract import Counters
 from ouzel.physical.limits import Limits
-from ouzel.physical.matching import Counters
 from ouzel.physical.reference.bounds import Bounds
 from ouzel.physical.reference.combinations import CombinationMatcher
 from ouzel.physical.reference.evaluate import holds

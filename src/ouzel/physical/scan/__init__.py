@@ -1,5 +1,5 @@
 """Sequence scan and construction (SASE sections 3 and 4): sequences of single events with negation."""
 
-from ouzel.physical.scan.scan import ScanPlan
+from ouzel.physical.scan.scan import SCAN, ScanPlan
 
-__all__ = ["ScanPlan"]
+__all__ = ["SCAN", "ScanPlan"]

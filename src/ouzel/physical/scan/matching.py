@@ -8,20 +8,22 @@ import numpy as np
 
 from ouzel.logical.conjuncts import Place
 from ouzel.physical.compiled import share
+from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.cost import result_cost
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.compiled.pending import released
+from ouzel.physical.contract import Counters, Found, Tell
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, MatchTable, One
-from ouzel.physical.matching import Counters, Found
 from ouzel.physical.memory.prepare import Prepared, prepare
 from ouzel.physical.reference.evaluate import holds
 from ouzel.physical.scan.construction import Constructed, Construction, TooManyError
 from ouzel.physical.scan.memory import Memory
 from ouzel.physical.scan.order import in_order
 from ouzel.physical.scan.stacks import Stacks
+from ouzel.physical.stoppable import stoppable
 
 if TYPE_CHECKING:
     from ouzel.physical.scan.scan import ScanPlan
@@ -49,8 +51,11 @@ class ScanMatching:
 
     # ---- events in, matches out --------------------------------------------------------------------------
 
-    def push(self, events: EventTable, now: int | None) -> Found:
+    def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
         """Match the events that come next, all of a moment together."""
+        return (stoppable(lambda: self._push(events, now), tell),)
+
+    def _push(self, events: EventTable, now: int | None) -> Found:
         plan, memory = self.plan, self.memory
         prepared = Prepared.none()
         if self._possible:
@@ -142,7 +147,8 @@ class ScanMatching:
         bound: dict[str, One | Many] = {
             one.variable: One(rows[k]) for k, one in enumerate(self.plan.shape.positives)
         }
-        return Found(MatchTable(bound, *events.intervals(first, last)), events)
+        matches = MatchTable(bound, *events.intervals(first, last))
+        return Found(self.plan.query, matches, events, compute_by_row(matches, events))
 
     def _apart(self, first: Array, last: Array) -> Integers:
         memory, moments = self.memory, self.memory.retained.ends

@@ -6,13 +6,19 @@ from dataclasses import dataclass
 
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.compiled.moments import check_moments
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import NO_LIMIT
+from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes
 from ouzel.physical.limits import Limits
+from ouzel.physical.scan.explained import explained
 from ouzel.physical.scan.matching import ScanMatching
 from ouzel.physical.scan.postponed import Postponed
 from ouzel.physical.scan.shape import Shape, shape_of
 from ouzel.physical.scan.source import scan_source
+
+# What an event takes, in nanoseconds.
+COST = 10.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,8 @@ class ScanPlan:
     columns: int
     postponed: tuple[Postponed, ...]
     equivalence: str
+    takes = Takes.IN_ORDER
+    takes_lasting = False
 
     @classmethod
     def of(cls, query: BoundQuery, equivalence: str = "combined") -> ScanPlan:
@@ -46,6 +54,11 @@ class ScanPlan:
         return cls(query, shape, filters, operands, source, columns, postponed, equivalence)
 
     @property
+    def queries(self) -> tuple[BoundQuery, ...]:
+        """The one query."""
+        return (self.query,)
+
+    @property
     def limit(self) -> int:
         """The length of the window, in what its clock counts."""
         return self.query.window.limit if self.query.window else NO_LIMIT
@@ -53,3 +66,23 @@ class ScanPlan:
     def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> ScanMatching:
         """Begin to match; `once` if all events will be pushed at once."""
         return ScanMatching(self, limits, once=once, threads=threads)
+
+    def explain(self) -> Explained:
+        """Its stacks, and what construction decides."""
+        return explained(self.query, self.shape)
+
+
+def _offer(query: BoundQuery, equivalence: str = "combined") -> Offer:
+    check_moments(query)
+    plan = ScanPlan.of(query, equivalence)
+    if query.aggregates:
+        return Offer(COST * WRITTEN_OUT, lambda: plan, "it writes matches out to total them")
+    return Offer(COST, lambda: plan)
+
+
+SCAN = Engine(
+    "scan",
+    "single events in sequence, all combinations: stacks of events, compiled",
+    _offer,
+    switches=("equivalence",),
+)

@@ -9,8 +9,8 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.pattern import Binds, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
-from ouzel.optimizer.plan import UnsuitableError
 from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.memory.partitions import key_column
 
 # So many loops nest in Python: one for events, one for each component before the last, one for what refutes.

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from ouzel.explain.formulas import placed_first, within
-from ouzel.explain.layout import Placed, Sections
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.expressions import Attribute, Element, references
 from ouzel.logical.pattern import has_conjunction_or_group
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.contract import Explained
 
 _RUNS = "runs, event by event: each takes an event, begins a component with it, or ignores it"
 _COMBINATIONS = "every combination of events that the operators allow; the conditions then decide"
 
 
-def reference_sections(query: BoundQuery) -> tuple[Sections, Placed]:
+def explained(query: BoundQuery) -> Explained:
     """The sections of the plan; the conditions, each with the one place where it went."""
     combines = has_conjunction_or_group(query.pattern)
     negatives = [one.variable for one in query.components if one.negative]
@@ -24,7 +24,7 @@ def reference_sections(query: BoundQuery) -> tuple[Sections, Placed]:
             placed.append((conjunct.text, _place(conjunct, conjunct.component.variable, combines=combines)))
     span = "first and last event of a match" + (", and negation" if negatives else "")
     placed += [(text, span) for text in within(query)]
-    return [("matcher", [_COMBINATIONS if combines else _RUNS]), ("negation", rows)], placed
+    return Explained([("matcher", [_COMBINATIONS if combines else _RUNS]), ("negation", rows)], placed)
 
 
 def _place(conjunct: Conjunct, variable: str, *, combines: bool) -> str:

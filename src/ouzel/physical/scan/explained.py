@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from ouzel.explain.formulas import formula, mask, masked, placed_first, same_partition, term, within
-from ouzel.explain.layout import Entry, Placed, Sections, columns
+from ouzel.explain.layout import Entry, Placed, columns
 from ouzel.explain.words import output_words
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.contract import Explained
 from ouzel.physical.scan.shape import Negative, Shape
 
 
-def scan_sections(query: BoundQuery, shape: Shape) -> tuple[Sections, Placed]:
+def explained(query: BoundQuery, shape: Shape) -> Explained:
     """The sections of the plan; the conditions, each with the one place where it went."""
     sections = [
         ("scan", _scan(query, shape)),
@@ -18,7 +19,7 @@ def scan_sections(query: BoundQuery, shape: Shape) -> tuple[Sections, Placed]:
         ("negation", columns([_refutation(query, shape, negative) for negative in shape.negatives])),
         ("transform", _transform(query)),
     ]
-    return sections, _placed(query, shape)
+    return Explained(sections, _placed(query, shape))
 
 
 def _unmasked(shape: Shape) -> list[Conjunct]:

@@ -12,20 +12,22 @@ from ouzel.explain.formulas import (
     term,
     within,
 )
-from ouzel.explain.layout import Entry, Placed, Sections, columns
-from ouzel.explain.states import State, States
+from ouzel.explain.layout import Entry, Placed, columns
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.shape import Shape
+from ouzel.physical.automaton.states import State, States
+from ouzel.physical.contract import Explained
 from ouzel.physical.reference.steps import Crossing
 
 
-def automaton_sections(query: BoundQuery, shape: Shape) -> tuple[Sections, Placed]:
+def explained(query: BoundQuery, shape: Shape) -> Explained:
     """The sections of the plan; the conditions, each with the one place where it went."""
     states = States(query, shape)
     rows = _state_rows(states.all())
-    return [("automaton", rows), ("negation", _negation(query, shape))], _placed(query, shape, states)
+    sections = [("automaton", rows), ("negation", _negation(query, shape))]
+    return Explained(sections, _placed(query, shape, states))
 
 
 def _state_rows(states: list[State]) -> list[str]:

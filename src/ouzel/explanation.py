@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ouzel.explain.automaton import automaton_sections
-from ouzel.explain.layout import Placed, Sections, columns, section
-from ouzel.explain.reference import reference_sections
-from ouzel.explain.scan import scan_sections
+import numpy as np
+
+from ouzel.explain.layout import Sections, columns, section
 from ouzel.explain.words import (
     component_words,
     conjunct_words,
     equivalence_words,
     infix,
-    input_words,
     matches_words,
     output_words,
 )
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
-from ouzel.physical.automaton import AutomatonPlan
 from ouzel.physical.event_table import EventTable
-from ouzel.physical.scan import ScanPlan
 
 
 def _nothing_more(_plan: Plan) -> Sections:
@@ -57,7 +53,7 @@ def _logical(query: BoundQuery, events: EventTable | None) -> list[str]:
         output.append(f"as events of type {query.into}")
     output.append(matches_words(query))
     lines += section("output", output)
-    return lines + (section("input", [input_words(query, events)]) if events is not None else [])
+    return lines + (section("input", [_input_words(query, events)]) if events is not None else [])
 
 
 def _choices(plan: Plan, *, composites: bool) -> list[str]:
@@ -65,23 +61,20 @@ def _choices(plan: Plan, *, composites: bool) -> list[str]:
     by = f"by {', '.join(plan.partition_by)}" if plan.partition_by else "the stream as a whole"
     engine = [f"{plan.engine}: {plan.engine_reason}"]
     engine += [f"not {name}: {why}" for name, why in plan.passed_over]
-    if composites and plan.physical is not None:
+    if composites and not plan.physical.takes_lasting:
         engine.append("reference instead if composite events come in: those last, kernels know moments only")
     return section("partitions", [f"{by}: {plan.partition_reason}"]) + section("engine", engine)
 
 
 def _physical(plan: Plan) -> list[str]:
     """How the engine runs the query, and where each condition went."""
-    sections, placed = physical_sections(plan)
-    lines = [line for title, rows in sections for line in section(title, rows)]
-    return lines + section("placed", columns([(text, [place]) for text, place in placed]))
+    explained = plan.physical.explain()
+    lines = [line for title, rows in explained.sections for line in section(title, rows)]
+    return lines + section("placed", columns([(text, [place]) for text, place in explained.placed]))
 
 
-def physical_sections(plan: Plan) -> tuple[Sections, Placed]:
-    """The plan of the engine in sections; the conditions of the query, each with its place in that plan."""
-    match plan.physical:
-        case AutomatonPlan(shape=automaton):
-            return automaton_sections(plan.query, automaton)
-        case ScanPlan(shape=scan):
-            return scan_sections(plan.query, scan)
-    return reference_sections(plan.query)
+def _input_words(query: BoundQuery, events: EventTable) -> str:
+    """How many events there are, and how many the query can use."""
+    wanted = tuple(sorted({name for component in query.components for name in component.type_names}))
+    relevant = int(np.count_nonzero(events.types.among(wanted) >= 0))
+    return f"{len(events):,} events, {relevant:,} of the types that the pattern mentions"

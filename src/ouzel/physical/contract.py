@@ -1,0 +1,222 @@
+"""What stands between the optimizer, the engines and the runtimes.
+
+An *engine* says what it *offers* for a query, which takes no more than a look at it.  An offer makes a *plan*,
+which never changes; a plan begins a *matching*, in which everything is that does.  What a plan can do beyond that,
+it says by having it: `AddsUp`, `KeepsGraph`.
+
+A plan may serve several queries: what it finds says of which query it is.  What is pushed are changes: for plans
+that take events in order alone (`Takes`), events that happened.  A plan that takes withdrawals too is given, and
+gives, tables with a sign for every row; there is none yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol, runtime_checkable
+
+import pyarrow as pa
+
+from ouzel.explain.layout import Placed, Sections
+from ouzel.logical.expressions import Expression
+from ouzel.logical.query import BoundQuery
+from ouzel.physical.event_table import EventTable
+from ouzel.physical.limits import Limits
+from ouzel.physical.match_table import MatchTable
+from ouzel.physical.match_totals import MatchTotals
+
+Compute = Callable[[Expression], Any]
+"""The values of an expression for all matches, as an array or list that Arrow takes."""
+
+Tell = Callable[[float], None]
+"""Is given, now and then, which part of some work is done."""
+
+
+WRITTEN_OUT = 100.0
+"""How many times the cost it is, about, to write out all matches where only their totals are asked for."""
+
+
+class UnsuitableError(Exception):
+    """An engine cannot run a query, or cannot run it over these events; the message says why."""
+
+
+# ---- engines and what they offer -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Offer:
+    """How an engine would run a query.
+
+    `cost` is about how many nanoseconds it takes for an event; `drawback` says what makes it high, where it is
+    higher than that of a more general engine.  `make` makes the plan.
+    """
+
+    cost: float
+    make: Callable[[], PhysicalPlan]
+    drawback: str = ""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an engine cannot run a query."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A way to find matches: what it is good for, the switches it has, and what it offers.
+
+    `offers` is given a query and the switches that are set; an UnsuitableError says that it cannot run the query.
+    """
+
+    name: str
+    purpose: str
+    offers: Callable[..., Offer]
+    switches: tuple[str, ...] = ()
+
+    def offer(self, query: BoundQuery, tuning: Mapping[str, str]) -> Offer | Refusal:
+        """What it would do, or why it would not; no source is written for that."""
+        own = {switch: tuning[switch] for switch in self.switches if switch in tuning}
+        try:
+            return self.offers(query, **own)
+        except UnsuitableError as why:
+            return Refusal(str(why))
+
+
+Engines = tuple[Engine, ...]
+"""Engines, from the most special to the one that takes every query, and all events."""
+
+
+# ---- plans -----------------------------------------------------------------------------------------------
+
+
+class Takes(Enum):
+    """Which changes the matchings of a plan can be given."""
+
+    ALL_AT_ONCE = "all events at once"
+    IN_ORDER = "events in order of time, batch by batch"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A plan in words: sections, and the conditions of its query, each with the one place where it went."""
+
+    sections: Sections
+    placed: Placed
+
+
+class PhysicalPlan(Protocol):
+    """Queries made ready for an engine; it never changes."""
+
+    @property
+    def queries(self) -> tuple[BoundQuery, ...]:
+        """The queries that it serves."""
+
+    @property
+    def takes(self) -> Takes:
+        """What its matchings can be given."""
+
+    @property
+    def takes_lasting(self) -> bool:
+        """Whether events may last, as composite ones do, or are moments."""
+
+    def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> Matching:
+        """Begin to match; `once` if all events will be pushed at once, which several threads may share."""
+
+    def explain(self) -> Explained:
+        """Put it into words."""
+
+
+@runtime_checkable
+class AddsUp(Protocol):
+    """A plan that may total matches without writing them out."""
+
+    def totals(self, events: EventTable, limits: Limits, tell: Tell | None = None) -> MatchTotals | None:
+        """Totals over the matches of its query in all events; None if they have to be written out."""
+
+
+@runtime_checkable
+class KeepsGraph(Protocol):
+    """A plan that may leave matches unexpanded."""
+
+    def graph(self, events: EventTable, limits: Limits) -> Graph:
+        """What the matches in all events share; an UnsuitableError if they share nothing."""
+
+
+class Graph(Protocol):
+    """Matches as paths of a graph."""
+
+    def __len__(self) -> int:
+        """The number of places where matches end."""
+
+    @property
+    def count(self) -> float:
+        """The number of matches."""
+
+    @property
+    def nodes(self) -> pa.Table:
+        """The nodes, by number: `variable`, `event`, `before`, `other`."""
+
+    @property
+    def ends(self) -> pa.Table:
+        """Where matches end: `node`, `event`, `variable`."""
+
+    def expand(self, ends: Sequence[int] | None = None) -> Found:
+        """The matches written out, all of them or those of some ends."""
+
+
+# ---- plans at work ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Found:
+    """Matches of a query, the events whose rows they mention, and how to compute with them."""
+
+    query: BoundQuery
+    matches: MatchTable
+    events: EventTable
+    compute: Compute
+
+
+@dataclass
+class Counters:
+    """What a matching did: runs made, merged and shed, matches shed, the most runs that were open at once."""
+
+    made: int = 0
+    merged: int = 0
+    shed_runs: int = 0
+    shed_matches: int = 0
+    peak: int = 0
+
+    def add(self, others: Counters) -> None:
+        """Add what another matching did."""
+        self.made += others.made
+        self.merged += others.merged
+        self.shed_runs += others.shed_runs
+        self.shed_matches += others.shed_matches
+        self.peak = max(self.peak, others.peak)
+
+
+class Matching(Protocol):
+    """A plan at work; everything that changes is in it."""
+
+    counters: Counters
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs may still become matches: those of the automaton, nodes of a scan's stacks, what waits."""
+
+    def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
+        """Match the events that come next, all of a moment together; what each query of the plan found.
+
+        No event before the time `now` will follow; None says that none will follow at all.  The matches are those
+        that are final.  Ctrl-C ends it.
+        """
+
+    def state(self) -> dict[str, Any]:
+        """What there is to know to go on elsewhere: arrays, tables, texts and numbers by name."""
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from what another matching of the same plan knew."""
