@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ouzel.kernels import jit
+from ouzel.kernels import arithmetic, arrays, jit, windows
 
 GROWING = """
 @jit
@@ -137,3 +138,49 @@ def test_interpreted_kernels_read_python_numbers() -> None:
     first, values = jit.interpreted(source)(VALUES)
     assert type(first) is int
     assert np.shares_memory(values, VALUES)
+
+
+# ---- plain functions -------------------------------------------------------------------------------------
+
+
+def test_a_plain_function_calls_others_compiled_and_is_kept_on_disk(tmp_path: Path) -> None:
+    program = """if True:
+        import numpy as np
+        from ouzel.kernels import jit, ordering
+        order, edges, flat = np.arange(2), np.array([0, 2]), np.array([2, 1])
+        sort = jit.compiled(ordering.order_groups)
+        sort(order, np.empty(2, np.int64), edges, flat, np.arange(3), np.ones((2, 1), np.int64))
+        print(order.tolist(), sum(sort.stats.cache_hits.values()))
+    """
+    command = [sys.executable, "-c", program]
+    environment = {**os.environ, "OUZEL_CACHE": str(tmp_path)}
+    answers = [subprocess.check_output(command, env=environment, text=True).strip() for _again in range(2)]
+    assert answers == ["[1, 0] 0", "[1, 0] 1"]
+    assert {path.name.split(".")[1] for path in tmp_path.glob("p*.code")} == {"order_groups", "comes_before"}
+
+
+def test_a_plain_function_is_compiled_once() -> None:
+    assert jit.compiled(windows.oldest_clock) is jit.compiled(windows.oldest_clock)
+    assert jit.interpreted(arrays.copy_rows) is jit.interpreted(arrays.copy_rows)
+
+
+def test_a_plain_function_may_have_the_name_of_what_it_calls_elsewhere() -> None:
+    assert jit.compiled(arithmetic.floor)(2.5) == (2, False)
+
+
+def test_no_two_plain_functions_have_one_name() -> None:
+    names = [
+        node.name
+        for path in {function.__code__.co_filename for function in jit.PLAIN.values()}
+        for node in ast.parse(Path(path).read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    ]
+    assert sorted(names) == sorted(jit.PLAIN)
+
+
+def test_a_function_from_elsewhere_is_refused() -> None:
+    def kernel(values: Any) -> Any:
+        return values
+
+    with pytest.raises(AssertionError, match="is not in a module of kernels"):
+        jit.compiled(kernel)

@@ -1,1 +1,1 @@
-"""The loops: generated source compiled by Numba, and the arithmetic it uses.  Imports nothing of ours."""
+"""The loops: plain functions and generated source, as they are or compiled by Numba.  Imports nothing of ours."""

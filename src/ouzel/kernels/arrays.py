@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+STOP, DONE = range(2)
+"""What is where on a board: whether a loop is to stop, if that is not 0; and how many events are done."""
+
 
 def longer(array: Any) -> Any:
     """The array with room for twice as many values."""
@@ -55,18 +58,3 @@ def hash_run(ri: Any, rf: Any, r: int) -> int:
         h = (h & 0x7FFFFFFF) * 0x5BD1E995 + ((h >> 31) & 0x7FFFFFFF) * 0x2C1B3C6D
         h ^= h >> 29
     return h
-
-
-def comes_before(a: int, b: int, flat: Any, begins: Any, sizes: Any) -> bool:
-    """Whether match a comes before match b: by events, then the shorter, then by how many each component has."""
-    length = begins[a + 1] - begins[a]
-    other = begins[b + 1] - begins[b]
-    for k in range(min(length, other)):
-        if flat[begins[a] + k] != flat[begins[b] + k]:
-            return bool(flat[begins[a] + k] < flat[begins[b] + k])
-    if length != other:
-        return bool(length < other)
-    for k in range(sizes.shape[1]):
-        if sizes[a, k] != sizes[b, k]:
-            return bool(sizes[a, k] < sizes[b, k])
-    return False

@@ -1,8 +1,8 @@
-"""Generated source run as it is, by Python.
+"""Kernels run as they are, by Python.
 
 Taken one at a time, NumPy's numbers are several times slower than Python's.  So kernels see arrays as memoryviews:
-what is read from one is a Python number, and what is written to one is in the array.  So do helpers: of an array
-they may use its length, its shape and its elements.
+what is read from one is a Python number, and what is written to one is in the array.  So do the plain
+functions: of an array they may use its length, its shape and its elements.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import wraps
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,18 +18,20 @@ import numpy as np
 Function = Callable[..., Any]
 
 
-def function_of(source: str, helpers: dict[str, Function]) -> Function:
-    """The function `kernel` of generated source, which may call helpers."""
-    views = set(re.findall(r"\.([a-z_]\w*)", source)) <= _KNOWN
-    names: dict[str, Any] = {**helpers, "np": np, "jit": lambda function: function}
-    if views:
-        names |= {"np": _NUMPY, "longer": _doubled, "taller": _doubled}
+def defined(source: str, plain: dict[str, FunctionType]) -> Function:
+    """The function `kernel` of generated source, which may call plain functions."""
+    names: dict[str, Any] = {**plain, "np": np, "jit": lambda function: function}
     exec(compile(source, "<kernel>", "exec"), names)  # noqa: S102 - our own source; no user text is in it
-    kernel: Function = names["kernel"]
-    if not views:
-        return kernel
+    views = set(re.findall(r"\.([a-z_]\w*)", source)) <= _KNOWN
+    return viewing(names["kernel"]) if views else names["kernel"]
 
-    @wraps(kernel)
+
+def viewing(function: FunctionType) -> Function:
+    """The function on arrays, which it sees as memoryviews."""
+    names = {**function.__globals__, "np": _NUMPY, "longer": _doubled, "taller": _doubled}
+    kernel = FunctionType(function.__code__, names, function.__name__)
+
+    @wraps(function)
     def run(*arguments: Any) -> Any:
         result = kernel(*map(_view, arguments))
         return tuple(map(_array, result)) if isinstance(result, tuple) else _array(result)
@@ -38,7 +40,9 @@ def function_of(source: str, helpers: dict[str, Function]) -> Function:
 
 
 def _view(value: Any) -> Any:
-    """An array as kernels see it; anything else as it is."""
+    """An array as kernels see it, and so those of a record; anything else as it is."""
+    if isinstance(value, tuple):
+        return type(value)(*map(_view, value))
     if isinstance(value, np.generic):
         return value.item()
     plain = isinstance(value, np.ndarray) and value.dtype.isnative and value.dtype.kind in "biuf"

@@ -1,7 +1,9 @@
-"""Generated source becomes a function: run as it is, or compiled by Numba and cached on disk.
+"""Source becomes a kernel: run as it is, or compiled by Numba and cached on disk.
 
-The cache is keyed by the source, which depends on the shape of a plan only: constants and columns are arguments.
-It holds machine code only (`store.py`), which is loaded where `trust.py` says so; source is never read from it.
+The source is text, generated for a plan, or a plain function of one of the modules here, where nothing depends on
+the plan.  The cache is keyed by the source, which depends on the shape of a plan only: constants and columns are
+arguments.  It holds machine code only (`store.py`), which is loaded where `trust.py` says so; source is never read
+from it.
 """
 
 from __future__ import annotations
@@ -17,23 +19,26 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ouzel.kernels import arithmetic, arrays
-from ouzel.kernels.interpret import function_of
+from ouzel.kernels import arithmetic, arrays, numbering, ordering, paths, windows
+from ouzel.kernels.interpret import defined, viewing
 from ouzel.kernels.trust import is_own_directory, key_of, make_own_directory
 
 Kernel = Callable[..., Any]
 
-HELPERS: dict[str, Kernel] = {
+_MODULES = (arithmetic, arrays, numbering, ordering, paths, windows)
+
+PLAIN: dict[str, FunctionType] = {
     name: value
-    for module in (arithmetic, arrays)
+    for module in _MODULES
     for name, value in vars(module).items()
-    if isinstance(value, FunctionType)
+    if isinstance(value, FunctionType) and value.__module__ == module.__name__
 }
-"""The functions that kernels may call."""
+"""The plain functions: kernels by themselves, or what kernels call; no two have one name."""
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """How Numba compiles.  nogil: kernels run in several threads at once; numpy: our own code checks divisors."""
@@ -51,24 +56,32 @@ def is_enabled() -> bool:
 
 
 @cache
-def interpreted(source: str) -> Kernel:
-    """The function `kernel` of generated source, uncompiled."""
-    return function_of(source, HELPERS)
+def interpreted(source: str | Kernel) -> Kernel:
+    """A plain function, or the function `kernel` of generated source, uncompiled."""
+    return defined(source, PLAIN) if isinstance(source, str) else viewing(_plain(source))
 
 
 @cache
-def compiled(source: str) -> Kernel:
-    """The function `kernel` of generated source, compiled; from the cache if it was compiled before."""
+def compiled(source: str | Kernel) -> Kernel:
+    """A plain function, or the function `kernel` of generated source, compiled; from the cache if it is there."""
+    if not isinstance(source, str):
+        return getattr(import_module("ouzel.kernels.compiled"), _plain(source).__name__)  # type: ignore[no-any-return]
     called = set(re.findall(r"\w+(?=\()", source))
-    text = _HEADER.format(names=", ".join(["jit", *sorted(called & HELPERS.keys())])) + source
-    digest = _digest(text + helpers_digest())
+    text = _HEADER.format(names=", ".join(["jit", *sorted(called & PLAIN.keys())])) + source
+    digest = _digest(text + plain_digest())
     return _load(f"ouzel_kernel_{digest}", usable_directory() / f"k{digest}.py", text).kernel  # type: ignore[no-any-return]
 
 
 @cache
-def helpers_digest() -> str:
-    """Stands for what kernels call and how they are compiled: Numba does not notice when that changes."""
-    return _digest(f"{OPTIONS}" + inspect.getsource(arithmetic) + inspect.getsource(arrays))
+def plain_digest() -> str:
+    """Stands for the plain functions and how they are compiled: Numba does not notice when that changes."""
+    return _digest(f"{OPTIONS}" + "".join(map(inspect.getsource, _MODULES)))
+
+
+def _plain(function: Kernel) -> FunctionType:
+    assert isinstance(function, FunctionType)
+    assert PLAIN.get(function.__name__) is function, f"{function.__qualname__} is not in a module of kernels"
+    return function
 
 
 def _digest(text: str) -> str:

@@ -20,13 +20,11 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ouzel.kernels.arrays import DONE, STOP
 from ouzel.physical.worker import idle_worker
 
 Result = TypeVar("Result")
 Board = np.ndarray[tuple[int], np.dtype[np.int64]]
-
-STOP, DONE = range(2)
-"""What is where on a board: whether to stop, if that is not 0; and how many events are done."""
 
 # How often to tell how far it is, and for how long to wait for what was stopped, in seconds.
 TELLING, PATIENCE = 0.25, 0.4
@@ -34,7 +32,7 @@ TELLING, PATIENCE = 0.25, 0.4
 # Arrow and NumPy are done with that many rows in much less than a second.
 LARGE = 1_000_000
 
-SEEN = "if board[0] != 0:"
+SEEN = f"if board[{STOP}] != 0:"
 """The test of a loop whether to stop, in generated source."""
 
 

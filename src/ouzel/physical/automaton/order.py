@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ouzel.kernels import ordering
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Many, One, chosen
@@ -29,7 +30,8 @@ def in_order(
     flat, begins = _flat(among, sizes, places)
     edges = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1], [True]]))
     sorted_places = np.arange(len(matches))
-    kernel_of(_SORT, len(flat))(sorted_places, np.empty_like(sorted_places), edges, flat, begins, sizes)
+    sort = kernel_of(ordering.order_groups, len(flat))
+    sort(sorted_places, np.empty_like(sorted_places), edges, flat, begins, sizes)
     order[grouped] = matches[sorted_places]
     return order
 
@@ -49,32 +51,3 @@ def _flat(among: dict[str, One | Many], sizes: Integers, places: Integers) -> tu
         flat[np.repeat(at, own) + within] = places[one.rows[one.rows >= 0]]
         at += own
     return flat, begins
-
-
-# Merge sort of the matches of each group, as comparing two of them takes a loop.
-_SORT = """
-@jit
-def kernel(order, spare, edges, flat, begins, sizes):
-    for e in range(len(edges) - 1):
-        width = 1
-        low = edges[e]
-        high = edges[e + 1]
-        while width < high - low:
-            start = low
-            while start < high:
-                middle = min(start + width, high)
-                end = min(start + 2 * width, high)
-                i = start
-                j = middle
-                for k in range(start, end):
-                    if i < middle and (j >= end or not comes_before(order[j], order[i], flat, begins, sizes)):
-                        spare[k] = order[i]
-                        i += 1
-                    else:
-                        spare[k] = order[j]
-                        j += 1
-                start = end
-            for k in range(low, high):
-                order[k] = spare[k]
-            width *= 2
-"""

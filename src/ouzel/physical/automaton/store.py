@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.kernels import paths
 from ouzel.kernels.arrays import longer
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import Integers
 
 # The component of a union node.
-UNION = -1
+UNION = paths.UNION
 # What a node takes in all columns.
 NODE_BYTES = 17
 COLUMNS = ("event", "component", "before", "lesser", "stretch")
@@ -61,66 +62,13 @@ class Store:
 
         `alive` says of every event whether a match that starts with it may still end.
         """
-        kernel = kernel_of(_REACHED, self.nodes)
-        numbers, used = kernel(*self.arrays, self.nodes, roots, alive)
+        kernel = kernel_of(paths.number_reached, self.nodes)
+        numbers, used = kernel(*self.arrays[:-1], self.nodes, roots, alive)
         return numbers, used
 
     def keep(self, numbers: Integers, events: Integers) -> None:
         """Keep the nodes that have a new number, with their events renumbered."""
-        nodes = kernel_of(_KEEP, self.nodes)(*self.arrays, self.nodes, numbers, events)
+        nodes = kernel_of(paths.keep_numbered, self.nodes)(*self.arrays, self.nodes, numbers, events)
         kept = Store.of([one[:nodes] for one in self.arrays])
         self.event, self.component, self.before, self.lesser, self.stretch = kept.arrays
         self.nodes = nodes
-
-
-# A union of which one side is expired is no union any more: its number is that of the side that lives.
-_REACHED = """
-@jit
-def kernel(event, component, before, lesser, stretch, nodes, roots, alive):
-    marked = np.zeros(nodes, np.bool_)
-    used = np.zeros(len(alive), np.bool_)
-    for k in range(len(roots)):
-        if roots[k] >= 0:
-            marked[roots[k]] = True
-    for q in range(nodes - 1, -1, -1):
-        if not marked[q]:
-            continue
-        if before[q] >= 0:
-            marked[before[q]] = True
-        if component[q] != -1:
-            used[event[q]] = True
-        elif alive[lesser[q]]:
-            marked[event[q]] = True
-            used[lesser[q]] = True
-    numbers = np.full(nodes, -1, np.int64)
-    kept = 0
-    for q in range(nodes):
-        if marked[q]:
-            if component[q] == -1 and not alive[lesser[q]]:
-                numbers[q] = numbers[before[q]]
-            else:
-                numbers[q] = kept
-                kept += 1
-    return numbers, used
-"""
-
-_KEEP = """
-@jit
-def kernel(event, component, before, lesser, stretch, nodes, numbers, events):
-    kept = 0
-    for q in range(nodes):
-        if numbers[q] != kept:
-            continue
-        e, c, s = event[q], component[q], lesser[q]
-        b = numbers[before[q]] if before[q] >= 0 else -1
-        component[kept] = c
-        before[kept] = b
-        if c == -1:
-            event[kept] = numbers[e]
-            lesser[kept] = events[s]
-        else:
-            event[kept] = events[e]
-            stretch[kept] = stretch[b] + 1 if b >= 0 and b == kept - 1 and component[b] == c else 1
-        kept += 1
-    return kept
-"""

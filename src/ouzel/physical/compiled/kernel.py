@@ -11,13 +11,13 @@ from ouzel.physical import stoppable
 COMPILE_FROM = 20_000
 
 
-def kernel_of(source: str, events: int) -> jit.Kernel:
-    """The kernel of generated source, compiled where that pays."""
+def kernel_of(source: str | jit.Kernel, events: int) -> jit.Kernel:
+    """A plain function, or the kernel of generated source, compiled where that pays."""
     stoppable.check()
     return jit.compiled(source) if jit.is_enabled() and events >= COMPILE_FROM else jit.interpreted(source)
 
 
-def long_kernel_of(source: str, events: int, share: float = 0.0) -> jit.Kernel:
+def long_kernel_of(source: str | jit.Kernel, events: int, share: float = 0.0) -> jit.Kernel:
     """The kernel of a source that may take long: it is given a board first, at which it has to look.
 
     Each event that it notes there as done is such a share of all the work.

@@ -6,23 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ouzel.kernels import numbering
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import Integers
 
 # The end of the last match kept in a partition that has none.
 NONE_KEPT = -(2**63)
-
-_KEEP = """
-@jit
-def kernel(order, parts, until, starts, ends):
-    keep = np.zeros(len(order), np.bool_)
-    for k in order:
-        p = parts[k]
-        if until[p] < starts[k]:
-            keep[k] = True
-            until[p] = ends[k]
-    return keep
-"""
 
 
 def keep_apart(parts: Integers, until: Any, starts: Integers, ends: Integers, counts: Integers) -> Integers:
@@ -32,4 +21,4 @@ def keep_apart(parts: Integers, until: Any, starts: Integers, ends: Integers, co
     `until` is where the last match kept in each partition ends, which is changed.
     """
     order = np.lexsort((np.arange(len(parts)), counts, -starts, ends))
-    return np.flatnonzero(kernel_of(_KEEP, len(parts))(order, parts, until, starts, ends))
+    return np.flatnonzero(kernel_of(numbering.mark_apart, len(parts))(order, parts, until, starts, ends))

@@ -10,33 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ouzel.kernels import numbering
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import Integers
 from ouzel.physical.meaning import python_values
 from ouzel.physical.memory.chunks import Chunks
 from ouzel.physical.memory.growing import Growing
-
-# Slots hold numbers, -1 if they are free; at least a third of them is.  All steps of the hash stay within 63 bits,
-# compiled or not.
-_FIND = """
-@jit
-def kernel(keys, values, count, slots, numbers):
-    mask = len(slots) - 1
-    for i in range(len(keys)):
-        value = keys[i]
-        h = value ^ (value >> 31)
-        h = (h & 0x7FFFFFFF) * 0x5BD1E995
-        h = (h ^ (h >> 29)) & mask
-        while slots[h] >= 0 and values[slots[h]] != value:
-            h = (h + 1) & mask
-        if slots[h] < 0:
-            slots[h] = count
-            values[count] = value
-            count += 1
-        numbers[i] = slots[h]
-    return count
-"""
 
 
 def are_integers(arrow: pa.DataType) -> bool:
@@ -76,7 +56,7 @@ class KeyNumbers:
 
     def _find(self, keys: Array, count: int, numbers: Integers) -> int:
         self._asked += len(keys)
-        kernel = kernel_of(_FIND, self._asked)
+        kernel = kernel_of(numbering.number_keys, self._asked)
         return int(kernel(keys, self._values.data, count, self._slots, numbers))
 
     def _make_room(self, keys: int) -> None:

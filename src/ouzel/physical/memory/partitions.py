@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ouzel.kernels import numbering
 from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.kernel import kernel_of
@@ -117,26 +118,8 @@ class Partitions:
         self._over.fill(self.count, 0)
         self._latest.fill(self.count, LEAST)
         counted = self.seen, self._over.values, self._latest.values
-        positions: Integers = kernel_of(_POSITIONS, len(moments))(moments, parts, *counted)
+        positions: Integers = kernel_of(numbering.number_positions, len(moments))(moments, parts, *counted)
         return positions
-
-
-# Of each partition, `latest` is the moment of its latest event, and `over` how many there were before that moment.
-_POSITIONS = """
-@jit
-def kernel(moments, parts, seen, over, latest):
-    positions = np.zeros(len(moments), np.int64)
-    for i in range(len(moments)):
-        p = parts[i]
-        if p < 0:
-            continue
-        if moments[i] != latest[p]:
-            latest[p] = moments[i]
-            over[p] = seen[p]
-        positions[i] = over[p]
-        seen[p] += 1
-    return positions
-"""
 
 
 def key_column(query: BoundQuery, test: EquivalenceTest) -> str:

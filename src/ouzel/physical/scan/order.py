@@ -6,75 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ouzel.kernels import jit
+from ouzel.kernels import jit, ordering
 from ouzel.physical.compiled import kernel
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.compiled.share import in_threads
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.memory.growing import marked
 from ouzel.physical.memory.retained import Retained
-
-# Construction finds sequences by their last event, and those that end with one event about from the latest to the
-# earliest.  So those that end at one moment are taken from the last to the first: short runs of them are put in
-# order one by one, and then merged.  A row of `sequences` is a sequence; `order` becomes their numbers in order.
-_SHORT = 8
-_ORDER = f"""
-@jit
-def kernel(sequences, moments, order, spare):
-    last = sequences.shape[1] - 1
-    begin = 0
-    while begin < len(sequences):
-        end = begin + 1
-        moment = moments[sequences[begin, last]]
-        while end < len(sequences) and moments[sequences[end, last]] == moment:
-            end += 1
-        for low in range(begin, end, {_SHORT}):
-            for at in range(low, min(low + {_SHORT}, end)):
-                new = begin + end - 1 - at
-                to = at
-                while to > low:
-                    old = order[to - 1]
-                    k = 0
-                    while k < last and sequences[old, k] == sequences[new, k]:
-                        k += 1
-                    if sequences[old, k] <= sequences[new, k]:
-                        break
-                    order[to] = old
-                    to -= 1
-                order[to] = new
-        run = {_SHORT}
-        while run < end - begin:
-            for low in range(begin, end, 2 * run):
-                middle = min(low + run, end)
-                high = min(low + 2 * run, end)
-                a = low
-                b = middle
-                for at in range(low, high):
-                    first = b >= high
-                    if a < middle and b < high:
-                        k = 0
-                        while k < last and sequences[order[a], k] == sequences[order[b], k]:
-                            k += 1
-                        first = sequences[order[a], k] <= sequences[order[b], k]
-                    if first:
-                        spare[at] = order[a]
-                        a += 1
-                    else:
-                        spare[at] = order[b]
-                        b += 1
-            for at in range(begin, end):
-                order[at] = spare[at]
-            run *= 2
-        begin = end
-"""
-
-_COLUMNS = """
-@jit
-def kernel(order, sequences, numbers, columns):
-    for i in range(len(order)):
-        for k in range(sequences.shape[1]):
-            columns[k, i] = numbers[sequences[order[i], k]]
-"""
 
 
 @dataclass(frozen=True)
@@ -131,7 +69,7 @@ def _order(sequences: Array, moments: Array, threads: int) -> Integers:
         order: Integers = np.lexsort((*reversed(sequences.T), ends))
         return order
     order, spare = np.empty((2, len(sequences)), np.int64)
-    compiled = jit.compiled(_ORDER)
+    compiled = jit.compiled(ordering.order_sequences)
 
     def sort(begin: int, end: int) -> None:
         # sequences that end together belong to the thread that has the first of them
@@ -154,7 +92,7 @@ def _columns(order: Integers, sequences: Array, numbers: Integers, threads: int)
     if not _compiles(sequences):
         return numbers[sequences[order]].T
     columns = np.empty(sequences.shape[::-1], np.int64)
-    compiled = jit.compiled(_COLUMNS)
+    compiled = jit.compiled(ordering.fill_columns)
     in_threads(
         lambda begin, end: compiled(order[begin:end], sequences, numbers, columns[:, begin:end]),
         len(sequences),

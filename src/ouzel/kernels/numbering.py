@@ -1,0 +1,65 @@
+"""Numbers for what events belong to: keys of partitions, positions within them, matches that stand apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def number_keys(keys: Array, values: Array, count: int, slots: Array, numbers: Array) -> int:
+    """Number integer keys in the order of their appearance, and tell how many there are then.
+
+    `values` are the `count` keys known so far, with room for the new ones.  `slots` is a hash table whose length
+    is a power of two: slots hold numbers, -1 if they are free, and some are free.
+    """
+    mask = len(slots) - 1
+    for i in range(len(keys)):
+        value = keys[i]
+        # all steps stay within 63 bits, compiled or not
+        h = value ^ (value >> 31)
+        h = (h & 0x7FFFFFFF) * 0x5BD1E995
+        h = (h ^ (h >> 29)) & mask
+        while slots[h] >= 0 and values[slots[h]] != value:
+            h = (h + 1) & mask
+        if slots[h] < 0:
+            slots[h] = count
+            values[count] = value
+            count += 1
+        numbers[i] = slots[h]
+    return count
+
+
+def number_positions(moments: Array, parts: Array, seen: Array, over: Array, latest: Array) -> Array:
+    """How many events of an event's partition are over before it: those of one moment have the same position.
+
+    Events come in order of their moments; one in partition -1 is in none.  Of each partition, `seen` is the number
+    of events so far, `latest` the moment of the latest and `over` how many there were before that moment.
+    """
+    positions = np.zeros(len(moments), np.int64)
+    for i in range(len(moments)):
+        p = parts[i]
+        if p < 0:
+            continue
+        if moments[i] != latest[p]:
+            latest[p] = moments[i]
+            over[p] = seen[p]
+        positions[i] = over[p]
+        seen[p] += 1
+    return positions
+
+
+def mark_apart(order: Array, parts: Array, until: Array, starts: Array, ends: Array) -> Array:
+    """Which matches start after the end of the last one kept in their partition, when they are tried in an order.
+
+    `until` are those ends by partition, which grow.
+    """
+    keep = np.zeros(len(order), np.bool_)
+    for k in order:
+        p = parts[k]
+        if until[p] < starts[k]:
+            keep[k] = True
+            until[p] = ends[k]
+    return keep

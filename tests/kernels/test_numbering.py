@@ -1,0 +1,45 @@
+"""Numbers for keys, positions within partitions, and matches that stand apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ouzel.kernels import jit, numbering
+
+both = pytest.mark.parametrize("make", [jit.interpreted, jit.compiled])
+
+
+@both
+def test_keys_are_numbered_as_they_appear_and_known_ones_again(make: Any) -> None:
+    random = np.random.default_rng(3)
+    keys = random.integers(-(2**63), 2**63 - 1, 40)[random.integers(0, 40, 100)]
+    first: dict[int, int] = {}
+    expected = [first.setdefault(key, len(first)) for key in keys.tolist()]
+    values, slots, numbers = np.empty(64, np.int64), np.full(64, -1, np.int32), np.empty(100, np.int64)
+    number = make(numbering.number_keys)
+    count = number(keys[:30], values, 0, slots, numbers[:30])
+    count = number(keys[30:], values, count, slots, numbers[30:])
+    assert (count, numbers.tolist()) == (len(first), expected)
+    assert values[:count].tolist() == list(first)
+
+
+@both
+def test_events_of_one_moment_have_one_position(make: Any) -> None:
+    moments = np.array([1, 1, 2, 2, 2, 3])
+    parts = np.array([0, 0, 1, 0, -1, 0])
+    seen, over, latest = np.array([10, 3]), np.array([9, 2]), np.array([0, 2])
+    positions = make(numbering.number_positions)(moments, parts, seen, over, latest)
+    assert positions.tolist() == [10, 10, 2, 12, 0, 13]
+    assert (seen.tolist(), over.tolist(), latest.tolist()) == ([14, 4], [13, 2], [3, 2])
+
+
+@both
+def test_a_match_is_kept_if_it_starts_after_the_last_one_of_its_partition(make: Any) -> None:
+    parts, until = np.array([0, 0, 1, 0]), np.array([4, -(2**63)])
+    starts, ends = np.array([4, 5, 1, 7]), np.array([6, 7, 9, 8])
+    keep = make(numbering.mark_apart)(np.array([0, 1, 2, 3]), parts, until, starts, ends)
+    assert keep.tolist() == [False, True, True, False]
+    assert until.tolist() == [7, 9]
