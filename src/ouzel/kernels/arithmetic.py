@@ -129,6 +129,26 @@ def carried(total: int, value: int, carry: int) -> tuple[int, int]:
     return total + value, carry
 
 
+def carried_unsigned(total: int, value: int, carry: int) -> tuple[int, int]:
+    """The same for a value without a sign, which as one with a sign is 2**64 less from 2**63 on."""
+    if value < 0:
+        return carried(total, value, carry + 1)
+    return carried(total, value, carry)
+
+
+def carried_float(total: int, carry: int) -> float:
+    """A sum that went round so often, rounded once."""
+    if carry == 0:
+        return float(total)
+    # the first summand is exact up to some millions of carries
+    return float(carry * 4294967296 + (total >> 32)) * 4294967296.0 + float(total & 4294967295)
+
+
+def unsigned_float(value: int) -> float:
+    """An integer without a sign as a double."""
+    return carried_float(value, 1 if value < 0 else 0)
+
+
 def order_scaled(a: int, factor: int, b: int) -> int:
     """The order of a * factor and b: -1, 0 or 1; the product need not fit into 64 bits."""
     quotient = b // factor

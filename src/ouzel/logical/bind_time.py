@@ -87,4 +87,4 @@ def _made(name: str, unit: str | None, held: ValueType) -> Function:
 
     of_value(0)  # the zone may be unknown
     full = name if unit is None else f"{name} {unit}"
-    return Function(full, lambda types: types[0], of_value, ticks=of_column)
+    return Function(full, lambda types: types[0], of_value, arrays=of_column)

@@ -41,7 +41,9 @@ class Function:
     """A function: its name, its type rule, and its value for given arguments.
 
     `strict` functions are null when any argument is; the others see the nulls.  `columns` computes it for whole
-    columns at once, where that is faster than value by value; `ticks` for an array of times, with the nulls.
+    columns at once, where that is faster than value by value; `arrays` for NumPy arrays without nulls: it
+    gives one of values and one of null flags.  `compute` of a registered function that is
+    `vectorized` takes arrays.
     """
 
     name: str
@@ -49,7 +51,8 @@ class Function:
     compute: Callable[..., Any] = field(compare=False)
     strict: bool = True
     columns: Callable[..., list[Any]] | None = field(default=None, compare=False)
-    ticks: Callable[[Any], tuple[Any, Any]] | None = field(default=None, compare=False)
+    arrays: Callable[..., tuple[Any, Any]] | None = field(default=None, compare=False)
+    vectorized: bool = field(default=False, compare=False)
 
     def __call__(self, *arguments: Any) -> Any:
         """The function's value."""
@@ -247,11 +250,13 @@ _registered: dict[str, Function] = {}
 _RESULTS = {"boolean": BOOLEAN, "integer": INTEGER, "float": FLOAT, "string": STRING}
 
 
-def register_function(name: str, function: Callable[..., Any], *, returns: str) -> None:
+def register_function(name: str, function: Callable[..., Any], *, returns: str, vectorized: bool = False) -> None:
     """Make a Python function callable from queries; it is null when an argument is.
 
     It is given what Python calls numbers, strings, dates, datetimes and timedeltas; `returns` is boolean, integer,
-    float or string.
+    float or string.  One that is `vectorized` is given NumPy arrays instead, of the values of many events without
+    a null, and returns an array of as many values, each of which depends on its own row only; what a masked array
+    masks is null.
 
     >>> register_function("double", lambda x: 2 * x, returns="float")
     """
@@ -262,7 +267,7 @@ def register_function(name: str, function: Callable[..., Any], *, returns: str) 
     if returns not in _RESULTS:
         raise OuzelError(f"function '{name}': returns must be one of {', '.join(_RESULTS)}; got '{returns}'")
     result = _RESULTS[returns]
-    _registered[name.lower()] = Function(name.lower(), lambda _types: result, function)
+    _registered[name.lower()] = Function(name.lower(), lambda _types: result, function, vectorized=vectorized)
 
 
 def lookup(name: str) -> Function | None:

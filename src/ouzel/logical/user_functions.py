@@ -22,6 +22,10 @@ _TYPES: dict[Kind, tuple[type, ...]] = {
     Kind.FLOAT: (float, int),
     Kind.STRING: (str,),
 }
+Array = np.ndarray[Any, Any]
+_NUMPY: dict[Kind, Any] = {Kind.BOOLEAN: np.bool_, Kind.INTEGER: np.int64, Kind.FLOAT: np.float64}
+# Which arrays are taken as they are; the values of all others are looked at one by one.
+_DTYPES = {Kind.BOOLEAN: "b", Kind.INTEGER: "iu", Kind.FLOAT: "fiu", Kind.STRING: ""}
 
 
 @dataclass(frozen=True)
@@ -36,30 +40,78 @@ class Place:
 
 def prepared(function: Function, types: Sequence[ValueType], result: ValueType, place: Place) -> Function:
     """A registered function for arguments of some types, at a place of a query."""
-    readers = [_reader(value_type) for value_type in types]
+    call = _Call(function, types, result, place)
+    if not function.vectorized:
+        return Function(function.name, function.result, call.value)
+    return Function(function.name, function.result, call.value_by_arrays, arrays=call.arrays, vectorized=True)
 
-    def failed(message: str, values: Sequence[Any], required: str | None = None) -> FunctionError:
-        said = f"function '{function.name}' in query '{place.query}' {message}"
-        error = QueryError(said, place.source, place.span, required=required)
-        called = ", ".join(map(repr, values)) or "nothing"
-        return FunctionError(str(error), f"called with: {called}", place.time.arrow)
 
-    def compute(*arguments: Any) -> Any:
+class _Call:
+    """A registered function as a query calls it."""
+
+    def __init__(self, function: Function, types: Sequence[ValueType], result: ValueType, place: Place) -> None:
+        self.function, self.types, self.result, self.place = function, types, result, place
+        self.readers = [_reader(value_type) for value_type in types]
+
+    def value(self, *arguments: Any) -> Any:
+        """Its value for some arguments."""
         values: Sequence[Any] = arguments
         try:
-            values = [read(value) for read, value in zip(readers, arguments, strict=True)]
-            found = function.compute(*values)
+            values = [read(value) for read, value in zip(self.readers, arguments, strict=True)]
+            found = self.function.compute(*values)
         except Exception as error:
-            raise failed(f"failed: {type(error).__name__}: {error}", values) from error
+            raise self._failed(f"failed: {type(error).__name__}: {error}", values) from error
+        return self._checked(found, values)
+
+    def arrays(self, *arguments: Array) -> tuple[Array, Array]:
+        """Its values for arrays of arguments, and which of them are null."""
+        count, said = len(arguments[0]), [f"{len(arguments[0])} rows"]
+        return self._by_arrays(arguments, count, said)
+
+    def value_by_arrays(self, *arguments: Any) -> Any:
+        """The value of a function that takes arrays, for some arguments."""
+        said = [read(value) for read, value in zip(self.readers, arguments, strict=True)]
+        rows = [np.fromiter([value], object, 1) for value in arguments]
+        values, nulls = self._by_arrays(rows, 1, said)
+        return None if nulls[0] else values.tolist()[0]
+
+    def _by_arrays(self, arguments: Sequence[Array], count: int, said: Sequence[Any]) -> tuple[Array, Array]:
+        try:
+            given = [_array(one, held) for one, held in zip(arguments, self.types, strict=True)]
+            found = self.function.compute(*given)
+            nulls = np.array(np.ma.getmaskarray(found)) if isinstance(found, np.ma.MaskedArray) else None
+            values = np.asarray(found)
+        except Exception as error:
+            raise self._failed(f"failed: {type(error).__name__}: {error}", said) from error
+        if values.shape != (count,):
+            required = f"an array of {count} values, one for each row"
+            raise self._failed(f"returned an array of shape {values.shape}", said, required)
+        nulls = np.zeros(count, np.bool_) if nulls is None else nulls
+        if values.dtype.kind in _DTYPES[self.result.kind]:
+            return _settled_arrays(values, nulls, self.result.kind)
+        checked = [None if is_null else self._checked(v, said) for v, is_null in zip(values, nulls, strict=True)]
+        nulls = np.array([value is None for value in checked], np.bool_)
+        if self.result.kind is Kind.STRING:
+            return np.fromiter(checked, object, count), nulls
+        filled = [0 if value is None else value for value in checked]
+        return _settled_arrays(np.array(filled, _NUMPY[self.result.kind]), nulls, self.result.kind)
+
+    def _checked(self, found: Any, values: Sequence[Any]) -> Any:
+        result = self.result
         found = found.item() if isinstance(found, np.generic) else found
         if found is None:
             return None
         if not isinstance(found, _TYPES[result.kind]) or isinstance(found, bool) != (result.kind is Kind.BOOLEAN):
             required = f"{result}, as it was registered; got {type(found).__name__}"
-            raise failed(f"returned {found!r}", values, required)
+            raise self._failed(f"returned {found!r}", values, required)
         return _settled(found, result.kind)
 
-    return Function(function.name, function.result, compute)
+    def _failed(self, message: str, values: Sequence[Any], required: str | None = None) -> FunctionError:
+        place = self.place
+        said = f"function '{self.function.name}' in query '{place.query}' {message}"
+        error = QueryError(said, place.source, place.span, required=required)
+        called = ", ".join(map(repr, values)) or "nothing"
+        return FunctionError(str(error), f"called with: {called}", place.time.arrow)
 
 
 def _settled(value: Any, kind: Kind) -> Any:
@@ -68,6 +120,27 @@ def _settled(value: Any, kind: Kind) -> Any:
     if kind is Kind.INTEGER and not -(2**63) <= value < 2**63:
         return None
     return value
+
+
+def _settled_arrays(values: Array, nulls: Array, kind: Kind) -> tuple[Array, Array]:
+    if kind is Kind.INTEGER and values.dtype.kind == "u":
+        nulls = nulls | (values > np.uint64(2**63 - 1))
+    return values.astype(_NUMPY[kind], copy=False), nulls
+
+
+def _array(values: Array, held: ValueType) -> Array:
+    """Values as NumPy has them: times in the column's unit and in UTC, times of day since midnight."""
+    unit = {"d": "D"}.get(held.unit or "ns", held.unit or "ns")
+    match held.kind:
+        case Kind.TIMESTAMP:
+            return values.astype(np.int64).view(f"datetime64[{unit}]")
+        case Kind.DURATION | Kind.TIME:
+            return values.astype(np.int64).view(f"timedelta64[{unit}]")
+        case Kind.UNSIGNED:
+            return values.astype(np.uint64)
+        case Kind.BOOLEAN | Kind.INTEGER | Kind.FLOAT:
+            return values.astype(_NUMPY[held.kind])
+    return values
 
 
 def _reader(value_type: ValueType) -> Callable[[Any], Any]:

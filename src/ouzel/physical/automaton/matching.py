@@ -21,6 +21,7 @@ from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.cost import Cost, result_cost
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
+from ouzel.physical.compiled.operands import may_be
 from ouzel.physical.compiled.pending import released
 from ouzel.physical.compiled.share import split_evenly
 from ouzel.physical.compiled.user_calls import called
@@ -158,8 +159,9 @@ class AutomatonMatching:
         return np.concatenate([np.zeros(1, np.int64), begins, np.full(1, len(new), np.int64)])
 
     def _arguments(self, new: Prepared) -> list[Any]:
-        table = self.memory.retained.pushed[0].table
-        return self.plan.operands.arguments(table, new.rows, new.end_times, self.memory.texts)
+        events = self.memory.retained.pushed[0]
+        wanted = may_be(self.plan.query.components, new.masks)
+        return self.plan.operands.arguments(events, new.rows, new.end_times, self.memory.texts, wanted)
 
     def _drive(
         self,

@@ -10,6 +10,7 @@ from ouzel.physical.automaton.open_runs import OpenRuns
 from ouzel.physical.automaton.registers import FIRST, NODE
 from ouzel.physical.automaton.store import COLUMNS, Store
 from ouzel.physical.compiled.pending import Pending
+from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.memory.growing import Growing, Numbers
 from ouzel.physical.memory.partitions import Partitions
@@ -35,7 +36,7 @@ class Memory:
         self.once = once
         self.partitions = Partitions(plan.query, once=once)
         self.retained = Retained(plan.query, self.partitions, once=once, masks=bool(plan.refutations))
-        self.texts = dict(plan.operands.texts)
+        self.texts = Texts(plan.operands.texts)
         self.store = Store()
         self.runs = OpenRuns(plan.widths)
         self.pending = Pending()
@@ -117,6 +118,6 @@ class Memory:
         self.runs.resume(under("runs.", state))
         self.store = Store.of([state[f"store.{name}"] for name in COLUMNS])
         self.pending.resume(under("pending.", state))
-        self.texts = {text: number for number, text in enumerate(state["own.texts"])}
+        self.texts = Texts({text: number for number, text in enumerate(state["own.texts"])})
         self.until = Growing(np.int64, state["own.until"])
         self.seen = state["own.seen"]

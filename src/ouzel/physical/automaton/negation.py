@@ -73,8 +73,7 @@ class Refutation:
                 for node in nodes
                 if isinstance(node, Attribute | Moment) and node.variable in self.shape.optional
             }
-            flag = emitter.holds(conjunct, rows)
-            return " or ".join([*sorted(absent), flag])
+            return emitter.holds(conjunct, rows, sorted(absent))
 
         emitter.go_on_if([partial(test, conjunct) for conjunct in conjuncts])
         emitter.line("keep[k] = False")
@@ -150,7 +149,7 @@ def kernel(board, keep, u, v, first, last, parts, refuters, starts, moments, clo
             clocks,
             limit,
             *rows,
-            *self.operands.arguments(events.table, at, events.end_times[at]),
+            *self.operands.arguments(events, at, events.end_times[at]),
         )
         keep[chosen] = kept
         return keep

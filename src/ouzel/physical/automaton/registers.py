@@ -14,8 +14,8 @@ from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Extent, Length, Moment
 from ouzel.logical.pattern import Component
 from ouzel.logical.values import Kind, ValueType
-from ouzel.physical.compiled.emit import Emitter, plain
-from ouzel.physical.compiled.operands import TIME, Operands, Source
+from ouzel.physical.compiled.emit import Emitter, carried_by, plain
+from ouzel.physical.compiled.operands import TIME, Operands, Source, Written
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.contract import UnsuitableError
 
@@ -99,21 +99,22 @@ class Registers:
                 name = self.slot(run, function, *of, real=real)
                 if function == "sum" and not real:
                     carry = self.slot(run, "carry", *of)
-                    emitter.line(f"{name}, {carry} = carried({name}, {value}, {carry})")
+                    emitter.line(f"{name}, {carry} = {carried_by(value_type)}({name}, {value}, {carry})")
                 elif function == "sum":
                     # the first value as it is: 0.0 + -0.0 would lose its sign
                     emitter.line(f"{name} = {name} + {value} if {count} > 0 else {value}")
                 else:
                     sign = "<" if function == "min" else ">"
                     none = f"{count} == 0 or {name} != {name}" if real else f"{count} == 0"
-                    emitter.line(f"if {none} or {value} {sign} {name}:")
+                    emitter.line(f"if {none} or {emitter.precedes(value, sign, name, value_type)}:")
                     emitter.line(f"    {name} = {value}")
         if ("squares", *of) in self.floats:
             # Welford's updates, as the reference has them
             mean, squares = (self.slot(run, name, *of, real=True) for name in ("mean", "squares"))
-            delta = emitter.assigned(f"float({value}) - {mean}", None, Kind.FLOAT).text
+            as_float = f"{'unsigned_float' if value_type.kind is Kind.UNSIGNED else 'float'}({value})"
+            delta = emitter.assigned(f"{as_float} - {mean}", None, Kind.FLOAT).text
             emitter.line(f"{mean} = {mean} + {delta} / ({count} + 1)")
-            emitter.line(f"{squares} = {squares} + {delta} * (float({value}) - {mean})")
+            emitter.line(f"{squares} = {squares} + {delta} * ({as_float} - {mean})")
         counted = f"{count} += 1"
         if not self.counts(of):
             # only whether there was a value is needed: runs that counted differently may be merged
@@ -190,14 +191,14 @@ class RunRows:
         if node.function == COUNT_DISTINCT:
             raise UnsuitableError(f"{node.function} needs all values, and a run keeps totals only")
         column, value_type = node.column, _column_type(node)
-        if value_type.kind in (Kind.STRING, Kind.BOOLEAN, Kind.OTHER) and node.function not in ("count",):
-            raise UnsuitableError(f"{node.function} of {value_type}")
         if node.function in ("first", "last"):
-            key = (variable, node.function, column, value_type)
+            source: Source = Written(column) if value_type.kind is Kind.OTHER else column
+            key = (variable, node.function, source, value_type)
             read = registers.read(self.state, self.run, "value", *key, real=value_type.kind is Kind.FLOAT)
             null = registers.read(self.state, self.run, "null", *key)
             null = emitter.assigned(f"{null} != 0", None, Kind.BOOLEAN).text
-            return emitter.assigned(read, null, plain(value_type.kind))
+            kind = plain(value_type.kind)
+            return emitter.assigned(f"{read} != 0" if kind is Kind.BOOLEAN else read, null, kind)
         of = (variable, column, value_type)
         count = registers.read(self.state, self.run, "count", *of)
         if node.function in ("count", "avg", "stddev"):
@@ -223,8 +224,7 @@ class RunRows:
             return Value(text, empty, Kind.INTEGER)
         carry = registers.read(self.state, self.run, "carry", *of)
         if node.function == "avg":
-            total = f"(float({text}) + 18446744073709551616.0 * {carry})"
-            return emitter.assigned(f"{total} / max({count}, 1)", empty, Kind.FLOAT)
+            return emitter.assigned(f"carried_float({text}, {carry}) / max({count}, 1)", empty, Kind.FLOAT)
         null = emitter.assigned(f"{empty} or {carry} != 0", None, Kind.BOOLEAN).text
         return Value(text, null, Kind.INTEGER)
 

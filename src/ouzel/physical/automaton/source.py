@@ -306,8 +306,7 @@ class Writer:
                 for node in references(literal)
                 if isinstance(node, Attribute | Moment) and (is_absent := rows.absent(node)) is not None
             }
-            flag = self.emitter.holds(conjunct, rows)
-            return " or ".join([*sorted(absent), flag])
+            return self.emitter.holds(conjunct, rows, sorted(absent))
 
         return test
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from ouzel.logical.expressions import Apply, Attribute, Constant, Expression
 from ouzel.logical.functions import Stretch
-from ouzel.logical.values import INTEGER, Kind
-from ouzel.physical.compiled.operands import Limb
+from ouzel.logical.values import INTEGER, STRING, Kind
+from ouzel.physical.compiled.forms import LEAST, MOST, are_narrow, is_exact, is_text
+from ouzel.physical.compiled.sources import Limb
 from ouzel.physical.compiled.value import Value
-from ouzel.physical.contract import UnsuitableError
 
 if TYPE_CHECKING:
     from ouzel.physical.compiled.emit import Emitter, Rows
@@ -25,19 +25,14 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _BY_ORDER = {"=": "{0} == 0", "!=": "{0} != 0", "<": "{0} == -1", "<=": "{0} <= 0", ">": "{0} == 1"}
 _BY_ORDER[">="] = "{0} == 0 or {0} == 1"
 
-_EXACT_KINDS = (Kind.DECIMAL, Kind.UNSIGNED)
-# Decimals of so many digits are integers of 64 bits, and of 128.
-NARROW_DIGITS, WIDE_DIGITS = 18, 38
-_INTEGER_DIGITS = 20
 _EXACT_FLOAT = 2**53
-_LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 def comparison(
     emitter: Emitter, name: str, left: Expression, right: Expression, rows: Rows, known: Value | None = None
 ) -> Value:
     """Write a comparison; `known` is the value of the left side, if that is written already."""
-    if _is_exact(left, right):
+    if is_exact(left, right):
         return _exact(emitter, name, left, right, rows)
     (one, first), (other, second) = _unstretched(left), _unstretched(right)
 
@@ -54,6 +49,8 @@ def comparison(
     if kinds == {Kind.INTEGER, Kind.FLOAT} and not any(found.null == "True" for found in values):
         return _mixed(emitter, name, (one, other), values)
     text = f"{values[0].text} {SIGNS[name]} {values[1].text}"
+    if name in _MIRRORED and is_text(one.type, other.type):
+        text = emitter.precedes(values[0].text, name, values[1].text, STRING)
     return emitter.assigned(text, emitter.null_of(values), Kind.BOOLEAN)
 
 
@@ -68,7 +65,7 @@ def _beyond(expression: Expression) -> int:
     """The sign of a whole constant that no integer of 64 bits reaches; 0 for everything else."""
     if not isinstance(expression, Constant) or not isinstance(expression.value, int):
         return 0
-    return (expression.value > _MOST) - (expression.value < _LEAST)
+    return (expression.value > MOST) - (expression.value < LEAST)
 
 
 def _fixed(emitter: Emitter, name: str, order: int, *values: Value) -> Value:
@@ -107,17 +104,10 @@ def _mixed(
 # ---- decimals and unsigned integers ----------------------------------------------------------------------
 
 
-def _is_exact(left: Expression, right: Expression) -> bool:
-    kinds = (left.type.kind, right.type.kind)
-    return any(kind in _EXACT_KINDS for kind in kinds) and left.type.is_number and right.type.is_number
-
-
 def _exact(emitter: Emitter, name: str, left: Expression, right: Expression, rows: Rows) -> Value:
     """Integers and decimals, as integers of one scale: of 64 bits, or of 128 where they may need more."""
-    if Kind.FLOAT in (left.type.kind, right.type.kind):
-        raise UnsuitableError("it compares unsigned integers with floats")
     scale = max(left.type.scale, right.type.scale, 0)
-    if _is_narrow(left) and _is_narrow(right):
+    if are_narrow(left, right):
         return _narrow(emitter, name, _at_scale(left, scale), _at_scale(right, scale), rows)
     (high, low), (other_high, other_low) = (_halves(emitter, side, scale, rows) for side in (left, right))
     null = emitter.null_of((high, other_high))
@@ -129,12 +119,6 @@ def _exact(emitter: Emitter, name: str, left: Expression, right: Expression, row
         f"({high.text} == {other_high.text} and {low.text} {name} {other_low.text})"
     )
     return emitter.assigned(text, null, Kind.BOOLEAN)
-
-
-def _is_narrow(side: Expression) -> bool:
-    if side.type.kind is Kind.DECIMAL:
-        return isinstance(side, Constant) or side.type.digits <= NARROW_DIGITS
-    return side.type.kind is Kind.INTEGER
 
 
 def _at_scale(side: Expression, scale: int) -> tuple[Expression, int]:
@@ -174,8 +158,6 @@ def _against_whole(emitter: Emitter, name: str, side: Expression, limit: tuple[i
 def _number(emitter: Emitter, side: Expression, rows: Rows) -> Value:
     """An integer, or a decimal as the integer that counts its last digits."""
     if isinstance(side, Attribute) and side.type.kind is Kind.DECIMAL:
-        if side.missing_in:
-            raise UnsuitableError(f"'{side.name}' is missing in some types of '{side.variable}'")
         return rows.cell(side, side.column, side.type, emitter)
     return emitter.value(side, rows)
 
@@ -187,11 +169,7 @@ def _halves(emitter: Emitter, side: Expression, scale: int, rows: Rows) -> tuple
         halves = whole >> 64, (whole & (2**64 - 1)) - 2**63
         high, low = (Value(emitter.operands.constant(half), None, Kind.INTEGER) for half in halves)
         return high, low
-    if not isinstance(side, Attribute) or side.missing_in:
-        raise UnsuitableError("it compares wide decimals or unsigned integers with what is no attribute")
-    digits = side.type.digits if side.type.kind is Kind.DECIMAL else _INTEGER_DIGITS
-    if digits + scale - side.type.scale > WIDE_DIGITS:
-        raise UnsuitableError(f"it compares decimals of more than {WIDE_DIGITS} digits")
+    assert isinstance(side, Attribute)
     factor = 10 ** (scale - side.type.scale)
     parts = (Limb(side.column, factor, is_low) for is_low in (False, True))
     high, low = (rows.cell(side, part, INTEGER, emitter) for part in parts)

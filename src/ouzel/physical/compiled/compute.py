@@ -10,13 +10,15 @@ import numpy as np
 from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression, Length, Moment, references
 from ouzel.logical.values import Kind, ValueType
-from ouzel.physical.compiled.comparison import NARROW_DIGITS
-from ouzel.physical.compiled.emit import Emitter, plain
+from ouzel.physical.compiled.emit import Emitter, carried_by, plain
+from ouzel.physical.compiled.fill import Failing, Wanted
+from ouzel.physical.compiled.forms import NARROW_DIGITS
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Operands, Source
+from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.contract import UnsuitableError
-from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.reference.evaluate import Bindings, evaluate
 from ouzel.physical.reference.events import Event, Stream, Values
@@ -51,8 +53,6 @@ def _steps(expression: Expression, matches: MatchTable) -> int:
 
 
 def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) -> Any:
-    if expression.type.kind is Kind.STRING:
-        raise UnsuitableError("texts are numbers in a kernel")
     variables = sorted({node.variable for node in references(expression)})
     if not variables or not len(matches):
         raise UnsuitableError("there is nothing to go through")
@@ -64,6 +64,8 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
     operands = Operands()
     emitter = Emitter(operands=operands, depth=2)
     value = emitter.value(expression, _MatchRows(bound))
+    if operands.calls:
+        raise UnsuitableError("it calls what no kernel can say")
     kind = {Kind.FLOAT: "float64", Kind.BOOLEAN: "bool_"}.get(value.kind, "int64")
     parameters = ", ".join(f"rows{k}, offsets{k}, unbound{k}" for k in range(len(variables)))
     source = "\n".join(
@@ -84,11 +86,23 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
         # only the rows that occur are fetched; the kernel works on places among them
         places = np.where(one.rows < 0, -1, np.searchsorted(used, one.rows))
         arguments += [places, *((one.offsets, one.unbound) if isinstance(one, Many) else (places, one.rows < 0))]
-    arguments += operands.arguments(events.table, used, events.end_times[used])
+    texts = Texts(operands.texts)
+    arguments += operands.arguments(events, used, events.end_times[used], texts, _bound_by(bound, used))
+    if any(isinstance(one, Failing) for one in arguments):
+        raise UnsuitableError("a function fails for some event, and who has it tells")
     values, nulls = np.empty(len(matches), kind), np.zeros(len(matches), np.bool_)
     kernel = long_kernel_of(source, max(len(matches), *(len(one.rows) for one in bound.values())))
     kernel(values, nulls, *arguments)
+    if expression.type.kind is Kind.STRING:
+        return [None if is_null else texts.text(n) for n, is_null in zip(values.tolist(), nulls, strict=True)]
+    if expression.type.kind is Kind.UNSIGNED:
+        values = values.view(np.uint64)
     return np.ma.masked_array(values, nulls) if np.any(nulls) else values
+
+
+def _bound_by(bound: dict[str, One | Many], used: Integers) -> Wanted:
+    """Which of the rows in use a variable is bound to."""
+    return lambda variable: np.isin(used, bound[variable].rows)
 
 
 class _MatchRows:
@@ -122,7 +136,7 @@ class _MatchRows:
             return emitter.assigned(length, f"unbound{k}[i]", Kind.INTEGER)
         assert node.input_type is not None
         kind = node.input_type.kind
-        if node.function not in ("count", COUNT_DISTINCT) and kind in (Kind.STRING, Kind.BOOLEAN, Kind.OTHER):
+        if node.function != "count" and kind is Kind.OTHER:
             raise UnsuitableError(f"{node.function} of {node.input_type}")
         if node.function == COUNT_DISTINCT:
             return self._distinct(k, emitter, node.column, node.input_type)
@@ -133,8 +147,8 @@ class _MatchRows:
             null = emitter.assigned(f"{row} < 0 or n{place}[max({row}, 0)]", None, Kind.BOOLEAN).text
             return emitter.assigned(f"c{place}[max({row}, 0)]", null, plain(kind))
         if node.function == "stddev":
-            return self._deviation(k, place, emitter)
-        return self._running(node.function, k, place, emitter, real=kind is Kind.FLOAT)
+            return self._deviation(k, place, emitter, unsigned=kind is Kind.UNSIGNED)
+        return self._running(node.function, k, place, emitter, node.input_type)
 
     def _distinct(self, k: int, emitter: Emitter, column: str, held: ValueType) -> Value:
         """How many values there are that none before is equal to."""
@@ -160,7 +174,8 @@ class _MatchRows:
             emitter.line(line)
         return Value(count, f"unbound{k}[i]", Kind.INTEGER)
 
-    def _running(self, function: str, k: int, place: int, emitter: Emitter, *, real: bool) -> Value:
+    def _running(self, function: str, k: int, place: int, emitter: Emitter, held: ValueType) -> Value:
+        real, add = held.kind is Kind.FLOAT, carried_by(held)
         count, total, carry, value = (emitter.fresh() for _ in range(4))
         for line in (f"{count} = 0", f"{total} = {'0.0' if real else '0'}", f"{carry} = 0"):
             emitter.line(line)
@@ -170,28 +185,28 @@ class _MatchRows:
         if function in ("min", "max"):
             sign = "<" if function == "min" else ">"
             none = f"{count} == 0 or {total} != {total}" if real else f"{count} == 0"
-            emitter.line(f"        if {none} or {value} {sign} {total}:")
+            emitter.line(f"        if {none} or {emitter.precedes(value, sign, total, held)}:")
             emitter.line(f"            {total} = {value}")
         elif function != "count":
             added = f"{total} = {total} + {value} if {count} > 0 else {value}"
-            emitter.line(f"        {added if real else f'{total}, {carry} = carried({total}, {value}, {carry})'}")
+            emitter.line(f"        {added if real else f'{total}, {carry} = {add}({total}, {value}, {carry})'}")
         emitter.line(f"        {count} += 1")
         if function == "count":
             return Value(count, f"unbound{k}[i]", Kind.INTEGER)
         empty = emitter.assigned(f"{count} == 0", None, Kind.BOOLEAN).text
         if function == "avg":
-            whole = total if real else f"(float({total}) + 18446744073709551616.0 * {carry})"
+            whole = total if real else f"carried_float({total}, {carry})"
             return emitter.assigned(f"{whole} / max({count}, 1)", empty, Kind.FLOAT)
         beyond = emitter.assigned(f"{empty} or {carry} != 0", None, Kind.BOOLEAN).text
         return Value(total, beyond if function == "sum" else empty, Kind.FLOAT if real else Kind.INTEGER)
 
-    def _deviation(self, k: int, place: int, emitter: Emitter) -> Value:
+    def _deviation(self, k: int, place: int, emitter: Emitter, *, unsigned: bool) -> Value:
         """Welford's updates, as the reference has them."""
         count, mean, squares, delta, value = (emitter.fresh() for _ in range(5))
         emitter.line(f"{count}, {mean}, {squares} = 0, 0.0, 0.0")
         emitter.line(f"for j in range(offsets{k}[i], offsets{k}[i + 1]):")
         emitter.line(f"    if not n{place}[rows{k}[j]]:")
-        emitter.line(f"        {value} = float(c{place}[rows{k}[j]])")
+        emitter.line(f"        {value} = {'unsigned_float' if unsigned else 'float'}(c{place}[rows{k}[j]])")
         emitter.line(f"        {count} += 1")
         emitter.line(f"        {delta} = {value} - {mean}")
         emitter.line(f"        {mean} = {mean} + {delta} / {count}")

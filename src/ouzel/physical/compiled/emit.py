@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.expressions import (
@@ -16,20 +16,27 @@ from ouzel.logical.expressions import (
     Apply,
     Attribute,
     Constant,
+    Element,
     Expression,
     Length,
     Moment,
+    Variable,
     references,
+    walk,
 )
 from ouzel.logical.functions import TO_FLOAT, TO_SIGNED, Stretch
-from ouzel.logical.values import INTEGER, Kind, ValueType
+from ouzel.logical.values import BOOLEAN, INTEGER, STRING, Kind, ValueType
+from ouzel.physical.compiled.calls import Call
 from ouzel.physical.compiled.comparison import SIGNS, comparison
-from ouzel.physical.compiled.operands import TIME, Derived, Limb, Operands, Source, only_text
-from ouzel.physical.compiled.user_calls import called
+from ouzel.physical.compiled.fill import is_written
+from ouzel.physical.compiled.forms import LEAST, Form, form_of, is_text
+from ouzel.physical.compiled.operands import Operands
+from ouzel.physical.compiled.sources import TIME, TYPE, Among, Derived, Limb, Source, Written
+from ouzel.physical.compiled.user_calls import called, calls_users
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.compiled.writer import Writer
 from ouzel.physical.contract import UnsuitableError
-from ouzel.physical.reference.evaluate import evaluate, evaluate_column
+from ouzel.physical.reference.evaluate import evaluate
 
 _INTEGER = {"+": "add", "-": "subtract", "*": "multiply", "%": "remainder"}
 _FLOAT_CALLS = {"sqrt": "square_root", "ln": "logarithm", "exp": "exponential"}
@@ -79,14 +86,31 @@ class Emitter(Writer):
 
     # ---- conditions --------------------------------------------------------------------------------------
 
-    def holds(self, conjunct: Conjunct, rows: Rows) -> str:
-        """Write a conjunct; the name of a flag that says whether one of its literals is true."""
-        flags = []
+    def holds(self, conjunct: Conjunct, rows: Rows, absent: Sequence[str] = ()) -> str:
+        """Write a conjunct; the name of a flag that says whether one of its literals is true.
+
+        It is not applied if one of the tests holds that an event which it mentions is `absent`.  What calls
+        functions is written such that they are called only where nothing before has decided.
+        """
+        name, is_lazy = self.fresh(), any(map(_calls, conjunct.literals))
+        if is_lazy:
+            self.line(f"{name} = {' or '.join(absent) or 'False'}")
+        flags = list(absent)
         for literal in conjunct.literals:
-            value = self.value(literal, rows)
-            flags.append(value.text if value.null is None else f"({value.text} and not {value.null})")
-        name = self.fresh()
-        self.line(f"{name} = {' or '.join(flags)}")
+            # a literal is true of an event whose type lacks an attribute that it mentions (SASE 2.2.2)
+            lacking = [node for node in references(literal) if isinstance(node, Attribute) and node.missing_in]
+            for node in dict.fromkeys(lacking):
+                lacks = _flag(rows.cell(node, Among(node.missing_in), BOOLEAN, self))
+                flags.append(lacks)
+                if is_lazy:
+                    self.line(f"{name} = {name} or {lacks}")
+            if not is_lazy:
+                flags.append(_flag(self.value(literal, rows)))
+                continue
+            with self.block(f"if not {name}:"):
+                self.line(f"{name} = {_flag(self.value(literal, rows))}")
+        if not is_lazy:
+            self.line(f"{name} = {' or '.join(flags)}")
         return name
 
     def go_on_if(self, tests: Sequence[Callable[[], str]], nested: int = NESTED) -> None:
@@ -144,41 +168,67 @@ class Emitter(Writer):
             return Value("0", "True", Kind.INTEGER)
         if isinstance(expression.value, bool):
             return Value(str(expression.value), None, Kind.BOOLEAN)
-        if not isinstance(expression.value, int | float | str):
-            raise UnsuitableError(f"a constant of type {expression.type}")
         return Value(self.operands.constant(expression.value), None, plain(expression.type.kind))
 
     def _attribute(self, expression: Attribute, rows: Rows) -> Value:
-        if expression.missing_in:
-            raise UnsuitableError(f"'{expression.name}' is missing in some types of '{expression.variable}'")
-        if expression.type.kind in (Kind.OTHER, Kind.NULL):
-            raise UnsuitableError(f"'{expression.name}' is {expression.type}")
+        if expression.type.kind is Kind.NULL:
+            return Value("0", "True", Kind.INTEGER)
         if expression.type.kind in (Kind.DECIMAL, Kind.UNSIGNED):
             # as it is, it is only asked whether it is there
             return rows.cell(expression, Limb(expression.column, 1, is_low=False), INTEGER, self)
         return rows.cell(expression, expression.column, expression.type, self)
 
     def _apply(self, expression: Apply, rows: Rows) -> Value:
-        name = expression.function.name
-        types = [expression.type, *(argument.type for argument in expression.arguments)]
-        equality = name in ("=", "!=", "in") and all(map(_is_plain_text, expression.arguments))
-        if not equality and any(value_type.kind is Kind.STRING for value_type in types):
-            return self._derived(expression, rows)
-        if expression.function.ticks is not None:
-            return self._of_time(expression, rows)
+        match form_of(expression):
+            case Form.COLUMN:
+                return self._column(expression, rows)
+            case Form.CALLED:
+                return self._called(expression, rows)
+            case Form.NONE:
+                raise UnsuitableError(f"a number beyond 64 bits: {expression.type}")
+        name, arguments = expression.function.name, expression.arguments
         if expression.function in (TO_FLOAT, TO_SIGNED):
             return self._converted(expression, rows)
         if name.startswith("×"):
             factor = Constant(int(name[1:]), expression.type, expression.span)
-            return self._pair("multiply", [self.value(expression.arguments[0], rows), self._constant(factor)])
-        if expression.type.kind in (Kind.UNSIGNED, Kind.DECIMAL):
-            raise UnsuitableError("it chooses among unsigned integers")
+            return self._pair("multiply", [self.value(arguments[0], rows), self._constant(factor)])
         if name in SIGNS or name == "in":
-            return self._compared(name, expression.arguments, rows)
-        emit = _EMIT.get(name)
-        if emit is None:
-            raise UnsuitableError(f"the function {name} runs in Python only")
-        return emit(self, name, [self.value(argument, rows) for argument in expression.arguments])
+            return self._compared(name, arguments, rows)
+        values = [self.value(argument, rows) for argument in arguments]
+        if name in ("least", "greatest"):
+            return self.extreme(name, values, texts=is_text(expression.type))
+        return _EMIT[name](self, name, values)
+
+    def _column(self, expression: Apply, rows: Rows) -> Value:
+        """What depends on one event alone is computed for all events at once."""
+        node = next(node for node in references(expression) if isinstance(node, Attribute | Moment))
+        return rows.cell(node, Derived(_of_any_element(expression)), expression.type, self)
+
+    def _called(self, expression: Apply, rows: Rows) -> Value:
+        """What no kernel can say is called, with the values of all that it reads."""
+        reads = tuple(dict.fromkeys(references(expression)))
+        given = [self._as_read(node, rows) for node in reads]
+        events = {
+            (node.variable, node.element): node
+            for node in reads
+            if isinstance(node, Attribute | Moment) and calls_users(expression)
+        }
+        told = [rows.cell(node, *of, self) for node in events.values() for of in ((TYPE, STRING), (TIME, INTEGER))]
+        texts = [text for one in given for text in (one.text, one.null or "False")]
+        texts += [one.text for one in told]
+        call = Call(expression, reads, tuple(variable for variable, _element in events))
+        value, missing = self.fresh(), self.fresh()
+        self.line(f"{value}, {missing} = {self.operands.call(call)}({', '.join(texts)})")
+        return Value(value, missing, plain(expression.type.kind))
+
+    def _as_read(self, node: Variable, rows: Rows) -> Value:
+        """A value from which a call can tell what it stands for."""
+        if isinstance(node, Attribute):
+            if is_written(node.type):
+                return rows.cell(node, Written(node.column), STRING, self)
+            if node.type.kind in (Kind.DECIMAL, Kind.UNSIGNED):
+                return rows.cell(node, node.column, node.type, self)
+        return self.value(node, rows)
 
     def _converted(self, expression: Apply, rows: Rows) -> Value:
         """A number as one of another type: a column is converted as a whole, any other value here."""
@@ -202,32 +252,6 @@ class Emitter(Writer):
                 return Value("False", self.value(subject, rows).null, Kind.BOOLEAN)
             return self.junction("or", tests) if len(tests) > 1 else tests[0]
         return comparison(self, name, arguments[0], arguments[1], rows)
-
-    def _derived(self, expression: Apply, rows: Rows) -> Value:
-        """What depends on one text alone is computed once for every distinct text."""
-        attribute = only_text(expression)
-        if attribute is None or attribute.missing_in:
-            raise UnsuitableError("it relates texts other than by = and !=")
-
-        def compute(texts: Sequence[str | None]) -> list[Any]:
-            return called([expression], lambda: evaluate_column(expression, texts))
-
-        derived = Derived(attribute.column, expression.type, compute, expression)
-        return rows.cell(attribute, derived, expression.type, self)
-
-    def _of_time(self, expression: Apply, rows: Rows) -> Value:
-        """A function of a time is computed once for every event."""
-        (argument,) = expression.arguments
-        compute = expression.function.ticks
-        assert compute is not None
-        if isinstance(argument, Moment):
-            column = TIME
-        elif isinstance(argument, Attribute) and not argument.missing_in:
-            column = argument.column
-        else:
-            raise UnsuitableError(f"{expression.function.name} of a time that is computed")
-        derived = Derived(column, expression.type, compute, expression, argument.type)
-        return rows.cell(argument, derived, expression.type, self)
 
     # ---- operators ---------------------------------------------------------------------------------------
 
@@ -305,15 +329,38 @@ class Emitter(Writer):
             null = self.assigned(f"{branch.null or 'False'} if {chosen} else {null}", None, Kind.BOOLEAN).text
         return Value(text, null, branches[0].kind)
 
-    def choose(self, name: str, values: list[Value]) -> Value:
-        """coalesce, least and greatest: of the arguments that are not null."""
+    def coalesce(self, _name: str, values: list[Value]) -> Value:
+        """The first argument that is not null."""
+        return self._chosen(values, lambda _other, _text: "False")
+
+    def extreme(self, name: str, values: list[Value], *, texts: bool) -> Value:
+        """The least or the greatest of the arguments that are not null."""
+        sign = "<" if name == "least" else ">"
+        real = any(value.kind is Kind.FLOAT for value in values)
+
+        def better(other: str, text: str) -> str:
+            if texts:
+                return self.precedes(other, sign, text, STRING)
+            # the one before may be no number
+            return f"{other} {sign} {text}" + (f" or {text} != {text}" if real else "")
+
+        return self._chosen(values, better)
+
+    def precedes(self, left: str, sign: str, right: str, value_type: ValueType) -> str:
+        """A comparison of two values of a type, in the order of that type."""
+        if value_type.kind is Kind.STRING:
+            left, right = self.operands.rank(left), self.operands.rank(right)
+        elif value_type.kind is Kind.UNSIGNED:
+            # with the first bit turned over, numbers without a sign are in the order of those with one
+            turned = self.operands.constant(LEAST)
+            left, right = f"({left} ^ {turned})", f"({right} ^ {turned})"
+        return f"{left} {sign} {right}"
+
+    def _chosen(self, values: list[Value], better_than: Callable[[str, str], str]) -> Value:
         first, *others = _same_kind(values)
         text, null = first.text, first.null or "False"
-        sign = {"least": "<", "greatest": ">"}.get(name)
         for other in others:
-            better = f"{other.text} {sign} {text}" if sign else "False"
-            if sign and first.kind is Kind.FLOAT:
-                better += f" or {text} != {text}"  # which is no number
+            better = better_than(other.text, text)
             missing = other.null or "False"
             taken = self.assigned(f"not {missing} and ({null} or {better})", None, Kind.BOOLEAN).text
             text = self.assigned(f"{other.text} if {taken} else {text}", None, other.kind).text
@@ -334,13 +381,18 @@ _EMIT: dict[str, Callable[[Emitter, str, list[Value]], Value]] = {
     "not": Emitter.negation,
     "is null": Emitter.is_null,
     "case": Emitter.case,
-    **dict.fromkeys(("coalesce", "least", "greatest"), Emitter.choose),
+    "coalesce": Emitter.coalesce,
 }
 
 
 def plain(kind: Kind) -> Kind:
     """To a kernel, times and texts are integers."""
     return kind if kind in (Kind.FLOAT, Kind.BOOLEAN) else Kind.INTEGER
+
+
+def carried_by(value_type: ValueType) -> str:
+    """The helper that adds an integer of a type to a running sum."""
+    return "carried_unsigned" if value_type.kind is Kind.UNSIGNED else "carried"
 
 
 def _as_float(value: Value) -> Value:
@@ -365,7 +417,24 @@ def _is_stretched(expression: Expression) -> bool:
     return isinstance(expression, Apply) and isinstance(expression.function, Stretch)
 
 
-def _is_plain_text(expression: Expression) -> bool:
-    return isinstance(expression, Attribute) or (
-        isinstance(expression, Constant) and (expression.value is None or isinstance(expression.value, str))
+def _flag(value: Value) -> str:
+    return value.text if value.null is None else f"({value.text} and not {value.null})"
+
+
+def _calls(expression: Expression) -> bool:
+    """Whether computing an expression calls functions of the user's, or others that take long."""
+    return calls_users(expression) or any(
+        isinstance(node, Apply) and form_of(node) is Form.CALLED for node in walk(expression)
     )
+
+
+def _of_any_element(expression: Expression) -> Expression:
+    """The same for whatever event: first, current and last element of a closure share a column."""
+    match expression:
+        case Attribute():
+            return replace(expression, element=Element.SINGLE, missing_in=frozenset())
+        case Moment():
+            return replace(expression, element=Element.SINGLE)
+        case Apply():
+            return replace(expression, arguments=tuple(map(_of_any_element, expression.arguments)))
+    return expression

@@ -2,45 +2,55 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.pattern import Component
 from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.kernel import kernel_of
-from ouzel.physical.compiled.operands import Array, Operands
-from ouzel.physical.event_table import Integers
+from ouzel.physical.compiled.operands import Operands, may_be
+from ouzel.physical.compiled.user_calls import calls_users
+from ouzel.physical.event_table import EventTable, Integers
 
 
 class Filters:
     """Conditions on one event each, evaluated once per event into the mask of its component."""
 
     def __init__(self, conjuncts: list[tuple[Component, list[Conjunct]]]) -> None:
-        """Write the kernel."""
-        self.operands = Operands()
-        emitter = Emitter(operands=self.operands, depth=2)
-        emitter.line("m = masks[i]")
-        for component, own in conjuncts:
-            if own:
-                self._filter(emitter, component, own)
-        emitter.line("masks[i] = m")
+        """Write the kernels: what calls functions of the user's is asked last, of the events that are left."""
         self.is_empty = not any(own for _component, own in conjuncts)
-        head = f"@jit\ndef kernel(masks, {self.operands.parameters}):\n    for i in range(len(masks)):\n"
-        self.source = head + "\n".join(emitter.lines) + "\n    return masks\n"
+        self.components = [component for component, _own in conjuncts]
+        self.passes: list[tuple[str, Operands]] = []
+        for calls in (False, True):
+            chosen = [(component, [c for c in own if _calls_users(c) is calls]) for component, own in conjuncts]
+            if any(own for _component, own in chosen):
+                self.passes.append(_kernel(chosen))
 
-    def _filter(self, emitter: Emitter, component: Component, conjuncts: list[Conjunct]) -> None:
-        bit = 1 << component.position
-        emitter.line(f"if m & {bit}:")
-        emitter.depth += 1
-        for conjunct in conjuncts:
-            flag = emitter.holds(conjunct, ByVariable({component.variable: "i"}))
-            emitter.line(f"if not ({flag}):")
-            emitter.line(f"    m &= ~{bit}")
-        emitter.depth -= 1
+    @property
+    def source(self) -> str:
+        """All that was written."""
+        return "".join(source for source, _operands in self.passes)
 
-    def apply(self, masks: Integers, table: pa.Table, rows: Integers, times: Integers) -> Integers:
+    def apply(self, masks: Integers, events: EventTable, rows: Integers, times: Integers) -> Integers:
         """The masks without the components whose conditions an event fails."""
-        if self.is_empty:
-            return masks
-        arguments: list[Array] = self.operands.arguments(table, rows, times)
-        return kernel_of(self.source, len(rows))(masks, *arguments)  # type: ignore[no-any-return]
+        for source, operands in self.passes:
+            arguments = operands.arguments(events, rows, times, wanted=may_be(self.components, masks))
+            masks = kernel_of(source, len(rows))(masks, *arguments)
+        return masks
+
+
+def _calls_users(conjunct: Conjunct) -> bool:
+    return any(map(calls_users, conjunct.literals))
+
+
+def _kernel(conjuncts: list[tuple[Component, list[Conjunct]]]) -> tuple[str, Operands]:
+    emitter = Emitter(operands=Operands(), depth=2)
+    emitter.line("m = masks[i]")
+    for component, own in conjuncts:
+        bit = 1 << component.position
+        for conjunct in own:
+            with emitter.block(f"if m & {bit}:"):
+                flag = emitter.holds(conjunct, ByVariable({component.variable: "i"}))
+                emitter.line(f"if not ({flag}):")
+                emitter.line(f"    m &= ~{bit}")
+    emitter.line("masks[i] = m")
+    head = f"@jit\ndef kernel(masks, {emitter.operands.parameters}):\n    for i in range(len(masks)):\n"
+    return head + emitter.text + "\n    return masks\n", emitter.operands

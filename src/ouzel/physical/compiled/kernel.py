@@ -11,10 +11,25 @@ from ouzel.physical import stoppable
 COMPILE_FROM = 20_000
 
 
+class OnlyPython:
+    """An argument that a kernel can use only if Python runs it; `for_users` if it calls functions of theirs."""
+
+    for_users = False
+
+
 def kernel_of(source: str | jit.Kernel, events: int) -> jit.Kernel:
-    """A plain function, or the kernel of generated source, compiled where that pays."""
+    """A plain function, or the kernel of a source, compiled where that pays and no argument needs Python."""
     stoppable.check()
-    return jit.compiled(source) if jit.is_enabled() and events >= COMPILE_FROM else jit.interpreted(source)
+    pays = jit.is_enabled() and events >= COMPILE_FROM
+
+    def run(*arguments: Any) -> Any:
+        special = [one for one in arguments if isinstance(one, OnlyPython)]
+        kernel = jit.compiled(source) if pays and not special else jit.interpreted(source)
+        if any(one.for_users for one in special):
+            return stoppable.in_caller(lambda: kernel(*arguments))
+        return kernel(*arguments)
+
+    return run
 
 
 def long_kernel_of(source: str | jit.Kernel, events: int, share: float = 0.0) -> jit.Kernel:

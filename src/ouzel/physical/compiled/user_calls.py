@@ -12,9 +12,11 @@ from ouzel.physical.stoppable import in_caller
 Result = TypeVar("Result")
 
 
+def calls_users(expression: Expression) -> bool:
+    """Whether an expression calls registered functions."""
+    return any(isinstance(node, Apply) and is_registered(node.function.name) for node in walk(expression))
+
+
 def called(expressions: Iterable[Expression], compute: Callable[[], Result]) -> Result:
     """What `compute` makes of some expressions, in the caller's thread if they call registered functions."""
-    nodes = (node for expression in expressions for node in walk(expression))
-    if any(isinstance(node, Apply) and is_registered(node.function.name) for node in nodes):
-        return in_caller(compute)
-    return compute()
+    return in_caller(compute) if any(map(calls_users, expressions)) else compute()

@@ -87,7 +87,7 @@ def prepare(
     starts, ends, start_times, end_times = events.intervals_of(rows)
     parts = partitions.number(events.table, rows)
     clocks = partitions.positions(ends, parts) if counts else end_times
-    masks = filters.apply(marks[rows].astype(np.int64), events.table, rows, end_times)
+    masks = filters.apply(marks[rows].astype(np.int64), events, rows, end_times)
     if strict:
         masks = np.where(parts < 0, 0, masks)
     prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks)

@@ -8,8 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.logical.values import Kind
-from ouzel.physical.compiled.operands import TIME, Array, Operands
-from ouzel.physical.event_table import Integers
+from ouzel.physical.compiled.fill import Failing, Wanted
+from ouzel.physical.compiled.operands import HEAD, TIME, Array, Operands
+from ouzel.physical.compiled.texts import Texts
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.memory.growing import Growing
 
 
@@ -20,34 +22,44 @@ class Values:
         """Begin with no events."""
         self.operands = operands
         self.once = once
-        self.texts = dict(operands.texts)
+        self.texts = Texts(operands.texts)
         self._columns: list[Growing] = []
-        self._arguments: list[Array] = []
+        self._arguments: list[Any] = []
 
-    def add(self, table: pa.Table, rows: Integers, times: Integers) -> None:
-        """Add the events of a batch."""
-        self._arguments = self.operands.arguments(table, rows, times, self.texts)
+    def add(self, events: EventTable, rows: Integers, times: Integers, wanted: Wanted | None = None) -> None:
+        """Add the events of a batch; `wanted` tells which of them a variable may be bound to.
+
+        Without it, they are events that were there before: what could not be computed then, nobody asks for.
+        """
+        self._arguments = self.operands.arguments(events, rows, times, self.texts, wanted)
         if self.once:
             return
+        for number, one in enumerate(self._arguments):
+            if isinstance(one, Failing):
+                if wanted is not None:
+                    one.check()
+                self._arguments[number] = one.nulls
         if not self._columns:
-            self._columns = [Growing(one.dtype) for one in self._arguments[2:]]
-        for number, one in enumerate(self._arguments[2:]):
+            self._columns = [Growing(one.dtype) for one in self._arguments[HEAD:]]
+        for number, one in enumerate(self._arguments[HEAD:]):
             if self.operands.columns[number // 2][0] != TIME:
                 self._columns[number].extend(one)
-        self._arguments = self._arguments[:2]
+        self._arguments = self._arguments[:HEAD]
 
     def exact(self, schema: pa.Schema) -> dict[str, tuple[Growing, Growing]]:
         """The columns of events that are here to the last bit: their values and null flags."""
         return {
             name: (self._columns[2 * number], self._columns[2 * number + 1])
             for number, (name, _type) in enumerate(self.operands.columns)
-            if isinstance(name, str) and name != TIME and schema.field(name).type in (pa.int64(), pa.float64())
+            if isinstance(name, str)
+            and name in schema.names
+            and schema.field(name).type in (pa.int64(), pa.float64())
         }
 
-    def arguments(self, times: Array, count: int) -> list[Array]:
+    def arguments(self, times: Array, count: int) -> list[Any]:
         """The arguments for a kernel that takes the first `count` columns."""
         if self.once:
-            return self._arguments[: 2 + 2 * count]
+            return self._arguments[: HEAD + 2 * count]
         arrays = [one.values for one in self._columns[: 2 * count]]
         for number, (column, _type) in enumerate(self.operands.columns[:count]):
             if column == TIME:
@@ -71,6 +83,6 @@ class Values:
         kept = np.unique(np.concatenate([np.arange(len(self.operands.texts)), *(one.values for one in columns)]))
         numbers = np.zeros(len(known), np.int64)
         numbers[kept] = np.arange(len(kept))
-        self.texts = {known[number]: place for place, number in enumerate(kept.tolist())}
+        self.texts = Texts({known[number]: place for place, number in enumerate(kept.tolist())})
         for column in columns:
             column.values[:] = numbers[column.values]

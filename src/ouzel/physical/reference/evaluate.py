@@ -135,21 +135,6 @@ def shown_time(ticks: int, time: pa.DataType) -> str:
         return str(ticks)
 
 
-def evaluate_column(expression: Expression, values: Sequence[Any]) -> list[Any]:
-    """The values of an expression that depends on one attribute alone, for some values of it."""
-    match expression:
-        case Apply(function, arguments):
-            columns = [evaluate_column(argument, values) for argument in arguments]
-            if function.columns is not None:
-                return function.columns(*columns)
-            return (
-                [function(*row) for row in zip(*columns, strict=True)] if columns else [function()] * len(values)
-            )
-        case Constant(value):
-            return [value] * len(values)
-    return list(values)
-
-
 def _elements(bindings: Bindings, variable: str) -> tuple[Event, ...]:
     bound = bindings.get(variable)
     return bound if isinstance(bound, tuple) else () if bound is None else (bound,)

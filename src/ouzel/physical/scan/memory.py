@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
-from ouzel.physical.compiled.operands import Array
+from ouzel.physical.compiled.fill import Wanted
+from ouzel.physical.compiled.operands import Array, may_be
 from ouzel.physical.compiled.pending import Pending
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.memory.growing import Growing, Numbers, marked
@@ -49,13 +49,14 @@ class Memory:
         self.seen += len(prepared)
         self._since = self.stacks.counts()
         base = self.retained.add(events, prepared)
-        self._add_values(events.table, prepared.rows, prepared.end_times)
+        wanted = may_be(self.plan.query.components, prepared.masks)
+        self._add_values(events, prepared.rows, prepared.end_times, wanted)
         return prepared, base
 
-    def _add_values(self, table: pa.Table, rows: Integers, times: Integers) -> None:
-        self.values.add(table, rows, times)
+    def _add_values(self, events: EventTable, rows: Integers, times: Integers, wanted: Wanted | None) -> None:
+        self.values.add(events, rows, times, wanted)
         if not self.once and not self._borrows:
-            self.retained.rows.borrow(self.values.exact(table.schema))
+            self.retained.rows.borrow(self.values.exact(events.table.schema))
             self._borrows = True
 
     def arguments(self, columns: int) -> list[Array]:
@@ -130,4 +131,4 @@ class Memory:
         self._borrows = False
         if len(self.retained):
             events, rows = self.retained.events(np.arange(len(self.retained)))
-            self._add_values(events.table, rows, events.end_times)
+            self._add_values(events, rows, events.end_times, None)

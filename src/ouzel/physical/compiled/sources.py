@@ -1,0 +1,44 @@
+"""Where the values of a kernel's columns come from: a column of the events as it is, or something made of some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ouzel.logical.expressions import Expression
+
+# The times of events, and the names of their types, as columns.
+TIME = "\0time"
+TYPE = "\0type"
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The values of an expression that reads one event, computed for whole columns before a kernel runs."""
+
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class Limb:
+    """Half of an exact number of 128 bits, times a factor: the high or the low one of two integers."""
+
+    column: str
+    factor: int
+    is_low: bool
+
+
+@dataclass(frozen=True)
+class Written:
+    """Values that no number holds (wide decimals, lists), as texts from which they can be read again."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class Among:
+    """Whether the type of an event is one of some."""
+
+    types: frozenset[str]
+
+
+Source = str | Derived | Limb | Written | Among
