@@ -236,10 +236,6 @@ def test_a_finished_matcher_takes_no_more() -> None:
         (lambda: oz.matcher(STEPS, SCHEMA).push([1]), "push: required a pyarrow record batch or table; got list"),
         (lambda: oz.matcher(STEPS, SCHEMA).push(pa.table({"ts": [1]})), "push: required the columns eid"),
         (lambda: oz.matcher(STEPS, SCHEMA).advance("noon"), "advance: required a time as in the column 'ts'"),
-        (
-            lambda: oz.matcher("PATTERN A a RETURN count(*) AS n OUTPUT AGGREGATE", SCHEMA),
-            "OUTPUT AGGREGATE: required all events at once",
-        ),
     ],
 )
 def test_messages(make: Any, message: str) -> None:

@@ -53,11 +53,20 @@ def test_rows_that_spark_reads(table: Any) -> None:
         ("PATTERN SEQ(A a, B b) WITHIN 5 EVENTS", "one task: a window that counts events begins anywhere"),
         ("PATTERN SEQ(A a, B b) WITHIN 5 OUTPUT NON_OVERLAP", "one task: NON_OVERLAP chooses from all matches"),
         ("PATTERN SEQ(A a, B b) WITHIN 5 RETURN count(*) AS n OUTPUT AGGREGATE", "one task: aggregates are over"),
+        (
+            "PATTERN SEQ(A a, B b) WITHIN 5 RETURN count(*) AS n OUTPUT AGGREGATE EVERY 3",
+            "by slices of time that overlap by the window",
+        ),
         ("PATTERN SEQ(A a, B b) WITHIN 5 RETURN a.ts AS p INTO C2", "one task: queries feed each other"),
     ],
 )
 def test_what_has_no_keys(table: Any, text: str, spread: str) -> None:
     assert explained(table, text)[0].startswith(spread)
+
+
+def test_slices_of_aggregates(table: Any) -> None:
+    text = "PATTERN SEQ(A a, B b) WITHIN 5 RETURN count(*) AS n OUTPUT AGGREGATE EVERY 3"
+    assert "a match belongs to the one in which it ends" in " ".join(" ".join(explained(table, text)).split())
 
 
 def test_what_minds_all_events(table: Any) -> None:

@@ -123,7 +123,7 @@ def test_a_checkpoint_serves_the_same_query_only(feed: Feed) -> None:
 
 
 def test_what_streams_refuse(feed: Feed) -> None:
-    with pytest.raises(oz.OuzelError, match="OUTPUT AGGREGATE: required all events at once"):
+    with pytest.raises(oz.OuzelError, match="OUTPUT AGGREGATE: required windows on a stream"):
         oz.match(feed.read(), QUERIES["totals"])
     with pytest.raises(oz.OuzelError, match="query 'late': required another name"):
         oz.match(feed.read(), f"QUERY late {QUERIES['keyed']}")

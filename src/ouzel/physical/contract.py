@@ -208,6 +208,10 @@ class Matching(Protocol):
     def open_runs(self) -> int:
         """How many runs may still become matches: those of the automaton, nodes of a scan's stacks, what waits."""
 
+    @property
+    def waiting(self) -> int | None:
+        """The first time at which matches end that wait until they are final; None if there are none."""
+
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
         """Match the events that come next, all of a moment together; what each query of the plan found.
 

@@ -60,6 +60,12 @@ class MatchTable:
         """The number of matches."""
         return len(self.starts)
 
+    def taken(self, places: Integers) -> MatchTable:
+        """Some of the matches."""
+        bound = {variable: chosen(one, places) for variable, one in self.bound.items()}
+        times = (self.starts, self.ends, self.start_times, self.end_times)
+        return MatchTable(bound, *(one[places] for one in times))
+
 
 def ends_of(variables: list[str], bound: dict[str, One | Many]) -> tuple[Integers, Integers]:
     """The first and last event that some variables, in order, are bound to in each match; -1 where to none."""

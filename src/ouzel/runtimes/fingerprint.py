@@ -11,6 +11,7 @@ import numpy as np
 from ouzel.errors import Span
 from ouzel.language.names import quoted
 from ouzel.logical.parameters import constant
+from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
 from ouzel.runtimes.ingest import Reading, type_column_of
 
@@ -50,10 +51,24 @@ def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
         "equivalence": ", ".join(test.text for test in query.equivalences),
         "window": "none" if window is None else f"{window.limit} {'events' if window.counts_events else 'ticks'}",
         f"window{WRITTEN}": "" if window is None else window.text.removeprefix("WITHIN "),
-        "output": "NON_OVERLAP" if query.non_overlap else "ALL",
+        **_output(query),
         "into": query.into or "",
         "parameters": ", ".join(f"{name}={_plain(value)!r}" for name, value in sorted(params.items())),
     }
+
+
+def _output(query: BoundQuery) -> dict[str, str]:
+    """Which matches are reported; of aggregates, which are kept is part of the state."""
+    if not query.aggregates:
+        return {"output": "NON_OVERLAP" if query.non_overlap else "ALL"}
+    items = [
+        f"{one.function}({'.'.join(filter(None, (one.variable, one.column))) or '*'})" for one in query.aggregates
+    ]
+    every, written = (
+        ("", "") if query.every is None else (f" EVERY {query.every.length} ticks", f" {query.every.text}")
+    )
+    of = f" of {', '.join(items)}"
+    return {"output": f"AGGREGATE{every}{of}", f"output{WRITTEN}": f"AGGREGATE{written}{of}"}
 
 
 def _plain(value: Any) -> Any:

@@ -25,6 +25,7 @@ from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.stages import stage_of
 from ouzel.runtimes.time_units import warn_of_unit
 from ouzel.state import read_snapshot, write_snapshot
+from ouzel.state.parts import in_parts, part
 
 LATE_POLICIES = ("error", "keep")
 Result: TypeAlias = Any
@@ -212,7 +213,7 @@ class Matcher:
             "late": self.late,
             "counts": pa.array([self.report.events, self.report.matches, self.report.late]).to_numpy(),
         }
-        return write_snapshot(header, values | {f"stage.{k}": v for k, v in self._stage.state().items()})
+        return write_snapshot(header, values | in_parts({"stage": self._stage.state()}))
 
     def restore(self, data: bytes) -> None:
         """Go on from a snapshot of a matcher of the same query; what it returns may differ."""
@@ -227,8 +228,7 @@ class Matcher:
         self._order.resume(values["held"], types, values["held_times"], values["now"], values["released"])
         self.late = values["late"]
         self.report.events, self.report.matches, self.report.late = values["counts"].tolist()
-        prefix = "stage."
-        self._stage.resume({k[len(prefix) :]: v for k, v in values.items() if k.startswith(prefix)})
+        self._stage.resume(part("stage", values))
 
 
 def restored(data: bytes) -> Matcher:

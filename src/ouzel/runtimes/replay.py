@@ -32,6 +32,8 @@ from ouzel.physical.reference.events import Event, Stream, Values
 from ouzel.physical.reference.partitions import Key, key_of
 from ouzel.runtimes.embedded import find_query
 from ouzel.runtimes.results import result_table
+from ouzel.runtimes.running_totals import RunningTotals
+from ouzel.state.parts import in_parts, part
 
 State = dict[str, Any]
 
@@ -51,6 +53,7 @@ class _Step:
     wait: int | None
     apart: bool
     before: int = BEGINNING
+    totals: RunningTotals | None = None
 
     @classmethod
     def of(cls, plan: Plan, makers: Mapping[str, int]) -> _Step:
@@ -59,7 +62,8 @@ class _Step:
         names = {name for component in query.components for name in component.type_names}
         feeders = [number for name, number in makers.items() if name in names]
         apart = query.non_overlap and wait != 0
-        return cls(query, _overlapping(plan) if apart else plan, feeders, wait, apart)
+        totals = RunningTotals(query) if query.aggregates else None
+        return cls(query, _overlapping(plan) if apart else plan, feeders, wait, apart, totals=totals)
 
     def is_final(self, matches: MatchTable, until: int | None) -> Any:
         """Which matches are certain when all events before a time are known; None is the end of the stream."""
@@ -96,14 +100,13 @@ class Replay:
         known = self.events
         settled: list[int | None] = []
         for step in self.steps:
-            until = _earliest(now, *(settled[number] for number in step.feeders))
+            until = earliest(now, *(settled[number] for number in step.feeders))
             found = find_query(step.plan, self.events, _known_before(known, until), self.limits)
             matches = found.matches
-            table = result_table(found)
             is_final = step.is_final(matches, until)
             # a match that waits leaves open what comes of those that end with it or after it
             waiting = matches.end_times[~is_final]
-            settled.append(_earliest(until, int(waiting.min()) if len(waiting) else None))
+            settled.append(earliest(until, int(waiting.min()) if len(waiting) else None))
             is_settled = _ends_before(matches, settled[-1])
             if step.apart:
                 is_settled = _kept_apart(step.query, found, is_settled)
@@ -111,6 +114,11 @@ class Replay:
             else:
                 is_new, reached = is_final & ~step.is_final(matches, step.before), until
             step.before = step.before if reached is None else reached
+            if step.totals is not None:
+                new = replace(found, matches=matches.taken(np.flatnonzero(is_new)))
+                results[step.query.name] = step.totals.step(new, settled[-1])
+                continue
+            table = result_table(found)
             results[step.query.name] = table.filter(pa.array(is_new))
             if step.query.into is not None:
                 known = self._with_composites(known, step.query, table, matches, np.flatnonzero(is_settled))
@@ -129,7 +137,7 @@ class Replay:
 
     def state(self) -> State:
         """The events of the window, and until when matches were reported."""
-        return {
+        state = {
             "before": np.array([step.before for step in self.steps], np.int64),
             "events": self.events.table,
             "types": list(self.events.types.names),
@@ -137,6 +145,9 @@ class Replay:
             "moments": self.events.ends,
             "times": self.events.end_times,
         }
+        return state | in_parts(
+            {f"totals{number}": step.totals.state() for number, step in enumerate(self.steps) if step.totals}
+        )
 
     def resume(self, state: State) -> None:
         """Go on with those events."""
@@ -145,6 +156,9 @@ class Replay:
         self.events = EventTable.of_moments(state["events"], self.events.schema, types, moments, times)
         for step, before in zip(self.steps, state["before"].tolist(), strict=True):
             step.before = before
+        for number, step in enumerate(self.steps):
+            if step.totals is not None:
+                step.totals.resume(part(f"totals{number}", state))
 
 
 # ---- how long to wait ------------------------------------------------------------------------------------
@@ -169,7 +183,7 @@ def _horizon(steps: list[_Step]) -> int | None:
     return reach
 
 
-def _earliest(*times: int | None) -> int | None:
+def earliest(*times: int | None) -> int | None:
     """The first of some times; None comes after all of them."""
     return min((time for time in times if time is not None), default=None)
 

@@ -13,8 +13,10 @@ from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Takes, UnsuitableError
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
-from ouzel.runtimes.replay import Replay
+from ouzel.runtimes.replay import Replay, earliest
 from ouzel.runtimes.results import result_table
+from ouzel.runtimes.running_totals import RunningTotals
+from ouzel.state.parts import in_parts, part
 
 State = dict[str, Any]
 
@@ -38,8 +40,6 @@ class Stage(Protocol):
 
 def stage_of(plans: Sequence[Plan], limits: Limits, none: EventTable) -> Stage:
     """How to run a program: by engines if all take batches in order; `none` is a table of no events."""
-    if any(plan.query.aggregates for plan in plans):
-        raise OuzelError("OUTPUT AGGREGATE: required all events at once, as in match; a matcher never has them")
     if any(plan.query.numbers_matches for plan in plans):
         raise OuzelError(
             "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
@@ -58,6 +58,7 @@ class Engines:
         self.plans = plans
         self.columns = [needed_columns([plan.query]) for plan in plans]
         self.matchings = [plan.physical.begin(limits) for plan in plans]
+        self.totals = {plan.query.name: RunningTotals(plan.query) for plan in plans if plan.query.aggregates}
 
     @property
     def open_runs(self) -> int:
@@ -74,16 +75,20 @@ class Engines:
                 if isinstance(why.__cause__, FunctionError):
                     raise why.__cause__ from why.__cause__.__cause__
                 raise OuzelError(f"the engine {plan.engine} cannot go on: {why}") from why
-            results |= {one.query.name: result_table(one) for one in found}
+            for one in found:
+                totals = self.totals.get(one.query.name)
+                table = totals.step(one, earliest(now, matching.waiting)) if totals else result_table(one)
+                results[one.query.name] = table
         return results
 
     def state(self) -> State:
         """The states of all engines, by number."""
-        states = enumerate(matching.state() for matching in self.matchings)
-        return {f"{number}.{name}": value for number, state in states for name, value in state.items()}
+        states = {str(number): matching.state() for number, matching in enumerate(self.matchings)}
+        return in_parts(states | {f"totals.{name}": one.state() for name, one in self.totals.items()})
 
     def resume(self, state: State) -> None:
         """Give every engine its own."""
         for number, matching in enumerate(self.matchings):
-            prefix = f"{number}."
-            matching.resume({name[len(prefix) :]: v for name, v in state.items() if name.startswith(prefix)})
+            matching.resume(part(str(number), state))
+        for name, totals in self.totals.items():
+            totals.resume(part(f"totals.{name}", state))

@@ -59,6 +59,15 @@ class AutomatonMatching:
         """Runs that are open, and matches that wait until they are final."""
         return len(self.memory.runs) + len(self.memory.pending)
 
+    @property
+    def waiting(self) -> int | None:
+        """The first time at which matches end that wait until they are final."""
+        memory = self.memory
+        if not len(memory.pending) or memory.pending.bound is None:
+            return None
+        _first, last = self._ends(memory.pending.bound)
+        return int(memory.retained.intervals.end_times.values[last].min())
+
     # ---- events in, matches out --------------------------------------------------------------------------
 
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:

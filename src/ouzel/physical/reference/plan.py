@@ -59,6 +59,7 @@ class ReferenceMatching:
         self.counters = Counters()
         self.bounds = Bounds(limits, self.counters)
         self.open_runs = 0
+        self.waiting = None
 
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:  # noqa: ARG002
         """Find all matches; RETURN is computed match by match."""

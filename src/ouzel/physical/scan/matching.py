@@ -49,6 +49,14 @@ class ScanMatching:
         """Nodes of the stacks, and matches that wait until they are final."""
         return self.memory.stacks.nodes + len(self.memory.pending)
 
+    @property
+    def waiting(self) -> int | None:
+        """The first time at which matches end that wait until they are final."""
+        memory = self.memory
+        if not len(memory.pending):
+            return None
+        return int(memory.retained.intervals.end_times.values[memory.pending.columns()[-1]].min())
+
     # ---- events in, matches out --------------------------------------------------------------------------
 
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:

@@ -125,7 +125,7 @@ def _indivisible(query: BoundQuery) -> str:
         return "NON_OVERLAP chooses from all matches"
     if query.numbers_matches:
         return "match_number() counts all matches"
-    return "aggregates are over all matches" if query.aggregates else ""
+    return "aggregates are over all matches" if query.aggregates and not query.every else ""
 
 
 def partition_columns(plan: Plan) -> list[str]:
@@ -143,7 +143,10 @@ def partition_columns(plan: Plan) -> list[str]:
 
 
 def _by_time(events: DataFrame, query: BoundQuery, task: Task, options: SparkOptions, output: Any) -> DataFrame:
-    """Slices of time that overlap by the window, each match owned by the one in which it starts."""
+    """Slices of time that overlap by the window, each match owned by the one in which it starts.
+
+    Of windows of aggregates each is whole in one slice, which owns the matches that end in it.
+    """
     from pyspark.sql import functions as f
 
     window = query.window
@@ -156,12 +159,16 @@ def _by_time(events: DataFrame, query: BoundQuery, task: Task, options: SparkOpt
         return events.coalesce(1).mapInArrow(task.whole, output)
     tasks = options.tasks or tasks_for(rows * len(task.schema) * BYTES_PER_VALUE, events.sparkSession)
     length = max((most - least) // max(2 * tasks, 1) + 1, WINDOWS_PER_SLICE * window.limit)
+    if query.every is not None:
+        least -= least % query.every.length
+        length += -length % query.every.length
     count = (most - least) // length + 1
     # beyond that, Spark's divisions are not exact, nor do its differences fit
     if count == 1 or most - least + window.limit >= 2**53:
         return events.coalesce(1).mapInArrow(task.whole, output)
     # negation at the start looks back as far as the window, everything else looks ahead
     back = window.limit if edge_negatives(query.pattern, at_end=False) else 0
+    back += window.limit if query.every is not None else 0
     low = f.floor((ticks - f.lit(least) - f.lit(window.limit)) / f.lit(length))
     high = f.floor((ticks - f.lit(least) + f.lit(back)) / f.lit(length))
     numbers = f.sequence(f.greatest(low, f.lit(0)), f.least(high, f.lit(count - 1)))

@@ -71,6 +71,11 @@ def _matches(events: DataFrame, stream: StreamTask, options: SparkOptions) -> Da
 
 def stream_task(task: Task, options: SparkOptions, watermark: int | timedelta | str) -> StreamTask:
     """What the workers are told: the program over the columns that it needs, and how its events are spread."""
+    if any(plan.query.aggregates and plan.query.every is None for plan in task.compiled.plans):
+        raise OuzelError(
+            "OUTPUT AGGREGATE: required windows on a stream, which has no end at which to report\n"
+            "  hint: for example OUTPUT AGGREGATE EVERY 1 hour"
+        )
     keys = bucket_columns(task)
     task = narrowed(task)
     matcher = task.matcher(on_late="keep")  # here already, for its errors

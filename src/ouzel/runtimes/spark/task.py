@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ouzel.compile import Compiled, compile_query
 from ouzel.logical.functions import adopt, registered_in
+from ouzel.logical.match_aggregates import EDGES
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
@@ -102,7 +103,7 @@ class Task:
             yield from self._sent(self._own(matcher.finish()))
 
     def sliced(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Match the events of each time slice; a match belongs to the slice in which it starts."""
+        """Match the events of each time slice; a match belongs to the slice in which it, or its window, starts."""
         assert self.slices is not None
         first, length = self.slices
         parts = list(batches)
@@ -116,9 +117,13 @@ class Task:
         for number in np.unique(numbers[numbers >= 0]).tolist():
             table = self._read(events.filter(pa.array(numbers == number)))
             begin = first + number * length
-            for _plan, matches, result in find_program(self.plans, table, self.limits):
-                assert matches is not None
-                inside = (matches.start_times >= begin) & (matches.start_times < begin + length)
+            for plan, matches, result in find_program(self.plans, table, self.limits):
+                if plan.query.every is None:
+                    assert matches is not None
+                    starts = matches.start_times
+                else:
+                    starts = _window_starts(result, first)
+                inside = (starts >= begin) & (starts < begin + length)
                 yield from self._sent(result.filter(pa.array(inside)))
 
     def _read(self, table: pa.Table) -> EventTable:
@@ -133,6 +138,13 @@ class Task:
     def _sent(self, result: pa.Table) -> Iterator[pa.RecordBatch]:
         """A result as Spark takes it."""
         yield from result.cast(self.output).to_batches(max_chunksize=ROWS)
+
+
+def _window_starts(result: pa.Table, first: int) -> Any:
+    """Where the windows of a result begin, in ticks; what begins before all times that there are, is the first."""
+    column = result.column(EDGES[0])
+    ticks = (column.cast(pa.int32()) if pa.types.is_date32(column.type) else column).cast(pa.int64())
+    return ticks.fill_null(first).to_numpy()
 
 
 def by_name(results: Any, names: tuple[str, ...]) -> dict[str, pa.Table]:

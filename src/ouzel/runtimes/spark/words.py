@@ -52,7 +52,8 @@ def _batch_words(events: DataFrame, plan: Plan, task: Task, options: SparkOption
     if spread.one:
         return [f"one task: {spread.one}"]
     if not spread.keys:
-        return ["by slices of time that overlap by the window; a match belongs to the one in which it starts"]
+        verb = "ends" if plan.query.every else "starts"
+        return [f"by slices of time that overlap by the window; a match belongs to the one in which it {verb}"]
     by = f"{spread.tasks} tasks by {_listed(spread.keys)}"
     if spread.files is None:
         return [f"{by}; Spark reads the events"]
