@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ouzel.logical.conjuncts import Place
+from ouzel.logical.constants import can_match
 from ouzel.physical.automaton.expand import expand
 from ouzel.physical.automaton.memory import Memory
 from ouzel.physical.automaton.open_runs import OpenRuns
@@ -31,7 +32,6 @@ from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, MatchTable, One, chosen, counts_of, ends_of, joined
 from ouzel.physical.match_totals import MatchTotals
 from ouzel.physical.memory.prepare import Prepared, prepare
-from ouzel.physical.reference.evaluate import holds
 from ouzel.physical.stoppable import stoppable
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ class AutomatonMatching:
 
     def _prepare(self, events: EventTable) -> Prepared:
         query = self.plan.query
-        always = [conjunct for conjunct in query.conjuncts if conjunct.place is Place.ALWAYS]
         prepared = prepare(query, events, self.plan.filters, self.memory.partitions, self.threads)
-        if not all(called(one.literals, partial(holds, one, {}, None)) for one in always):  # type: ignore[arg-type]
+        always = [literal for one in query.conjuncts if one.place is Place.ALWAYS for literal in one.literals]
+        if not called(always, partial(can_match, query)):
             return Prepared.none()
         return prepared if self.plan.shape.keyed else prepared.by_partition()
 

@@ -10,6 +10,7 @@ import numpy as np
 from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression, Length, Moment, references
 from ouzel.logical.values import Kind, ValueType
+from ouzel.physical.compiled.by_match import by_match
 from ouzel.physical.compiled.emit import Emitter, carried_by, plain
 from ouzel.physical.compiled.fill import Failing, Wanted
 from ouzel.physical.compiled.forms import NARROW_DIGITS
@@ -20,8 +21,6 @@ from ouzel.physical.compiled.value import Value
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Many, MatchTable, One
-from ouzel.physical.reference.evaluate import Bindings, evaluate
-from ouzel.physical.reference.events import Event, Stream, Values
 from ouzel.physical.stoppable import SEEN, stoppable
 
 # In closures of more events than that, values are hashed to count the distinct ones.
@@ -35,7 +34,7 @@ def compute_by_row(matches: MatchTable, events: EventTable) -> Callable[[Express
         try:
             return stoppable(lambda: _by_kernel(expression, matches, events), size=_steps(expression, matches))
         except UnsuitableError:
-            return _one_by_one(expression, matches, events)
+            return by_match(expression, matches, events)
 
     return compute
 
@@ -212,27 +211,3 @@ class _MatchRows:
         emitter.line(f"        {mean} = {mean} + {delta} / {count}")
         emitter.line(f"        {squares} = {squares} + {delta} * ({value} - {mean})")
         return emitter.deviation(squares, count)
-
-
-def _one_by_one(expression: Expression, matches: MatchTable, events: EventTable) -> list[Any]:
-    stream = Stream([], Values(events.table))
-    codes, names = events.types.codes, events.types.names
-
-    def event(row: int) -> Event | None:
-        if row < 0:
-            return None
-        moments = (int(events.starts[row]), int(events.ends[row]))
-        times = (int(events.start_times[row]), int(events.end_times[row]))
-        return Event(row, names[codes[row]], *moments, *times)
-
-    def bound(one: One | Many, number: int) -> Event | tuple[Event, ...] | None:
-        if isinstance(one, One):
-            return event(int(one.rows[number]))
-        rows = one.rows[one.offsets[number] : one.offsets[number + 1]].tolist()
-        return tuple(found for row in rows if (found := event(row)) is not None)
-
-    def bindings(number: int) -> Bindings:
-        present = {v: one for v, one in matches.bound.items() if isinstance(one, One) or not one.unbound[number]}
-        return {variable: bound(one, number) for variable, one in present.items()}
-
-    return [evaluate(expression, bindings(number), stream) for number in range(len(matches))]

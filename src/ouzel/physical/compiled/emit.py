@@ -11,6 +11,7 @@ from functools import partial
 from typing import Protocol
 
 from ouzel.logical.conjuncts import Conjunct
+from ouzel.logical.constants import constant_value
 from ouzel.logical.expressions import (
     Aggregate,
     Apply,
@@ -36,7 +37,6 @@ from ouzel.physical.compiled.user_calls import called, calls_users
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.compiled.writer import Writer
 from ouzel.physical.contract import UnsuitableError
-from ouzel.physical.reference.evaluate import evaluate
 
 _INTEGER = {"+": "add", "-": "subtract", "*": "multiply", "%": "remainder"}
 _FLOAT_CALLS = {"sqrt": "square_root", "ln": "logarithm", "exp": "exponential"}
@@ -136,7 +136,7 @@ class Emitter(Writer):
     def value(self, expression: Expression, rows: Rows) -> Value:
         """Write an expression."""
         if not isinstance(expression, Constant) and not list(references(expression)):
-            folded = called([expression], partial(evaluate, expression, {}, None))  # type: ignore[arg-type]
+            folded = called([expression], partial(constant_value, expression))
             expression = Constant(folded, expression.type, expression.span)
         match expression:
             case Constant():

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ouzel.errors import FunctionError
 from ouzel.logical.expressions import Attribute, Expression, Moment, references
+from ouzel.logical.times import told_event
 from ouzel.logical.values import Kind, ValueType, from_arrow
 from ouzel.physical.compiled.derived import Array, Column, Computation, Vector
 from ouzel.physical.compiled.kernel import OnlyPython
@@ -21,7 +22,6 @@ from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.compiled.user_calls import called
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.meaning import encoded, floats, integers, limbs, plain, python_values, unscaled
-from ouzel.physical.reference.evaluate import shown_time
 
 Wanted = Callable[[str], Any]
 """For a variable, flags of the events that it may be bound to."""
@@ -168,10 +168,7 @@ class Filling:
 def told(error: FunctionError, events: list[tuple[str, str, Any]]) -> FunctionError:
     """The error with the events that it is about: variable, type and time of each."""
     found = error.about(
-        "; ".join(
-            f"{variable}{f', of type {name}' if name else ''}, at {shown_time(int(time), error.time)}"
-            for variable, name, time in events
-        )
+        "; ".join(told_event(variable, name, int(at), error.time) for variable, name, at in events)
     )
     found.__cause__ = error.__cause__
     return found

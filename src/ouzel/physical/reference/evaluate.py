@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-import pyarrow as pa
-
 from ouzel.errors import FunctionError
-from ouzel.language.tree import COUNT_DISTINCT
+from ouzel.logical.aggregates import aggregate
 from ouzel.logical.conjuncts import Conjunct, is_iterated
 from ouzel.logical.expressions import (
     Aggregate,
@@ -27,7 +24,7 @@ from ouzel.logical.expressions import (
     Variable,
     references,
 )
-from ouzel.logical.functions import greatest, least
+from ouzel.logical.times import told_event
 from ouzel.logical.values import Kind
 from ouzel.physical.reference.events import Event, Stream
 
@@ -121,18 +118,7 @@ def _told(expression: Expression, bindings: Bindings, at: Mapping[str, int], tim
     """The events that an expression is about, in words."""
     nodes = [node for node in references(expression) if isinstance(node, Attribute | Moment)]
     events = {node.variable: event for node in nodes if (event := _event(node, bindings, at)) is not None}
-    return "; ".join(
-        f"{variable}{f', of type {event.type}' if event.type else ''}, at {shown_time(event.end_time, time)}"
-        for variable, event in events.items()
-    )
-
-
-def shown_time(ticks: int, time: pa.DataType) -> str:
-    """A time as the time column has it, for a message."""
-    try:
-        return str(pa.array([ticks], pa.int64()).cast(time)[0].as_py())
-    except (pa.ArrowException, ValueError, TypeError, OverflowError):
-        return str(ticks)
+    return "; ".join(told_event(variable, event.type, event.end_time, time) for variable, event in events.items())
 
 
 def _elements(bindings: Bindings, variable: str) -> tuple[Event, ...]:
@@ -169,41 +155,6 @@ def _aggregate(node: Aggregate, bindings: Bindings, stream: Stream, at: Mapping[
     if node.function in ("first", "last"):
         return None if not values else values[0] if node.function == "first" else values[-1]
     return aggregate(node.function, [value for value in values if value is not None])
-
-
-def aggregate(function: str, values: Sequence[Any]) -> Any:
-    """count, sum, avg, min, max, stddev or the number of distinct ones of values that are there.
-
-    >>> aggregate("avg", [1, 2])
-    1.5
-    """
-    if function == "count":
-        return len(values)
-    if function == COUNT_DISTINCT:
-        # one that is not equal to itself is not a number, and all of these are one
-        return len({value for value in values if value == value}) + any(value != value for value in values)  # noqa: PLR0124
-    if function == "stddev":
-        return _deviation(values)
-    if not values:
-        return None
-    if function in ("min", "max"):
-        return (least if function == "min" else greatest)(values)
-    total = values[0]
-    for value in values[1:]:
-        total += value
-    if function == "avg":
-        return float(total) / len(values)
-    return None if isinstance(total, int) and not -(2**63) <= total < 2**63 else total
-
-
-def _deviation(values: Sequence[Any]) -> float | None:
-    """The standard deviation of a sample, by Welford's updates, in which nothing cancels."""
-    mean = squares = 0.0
-    for count, value in enumerate(map(float, values), 1):
-        delta = value - mean
-        mean += delta / count
-        squares += delta * (value - mean)
-    return math.sqrt(squares / (len(values) - 1)) if len(values) > 1 else None
 
 
 def _events(node: Events, bindings: Bindings, stream: Stream) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ouzel.logical.conjuncts import Place
+from ouzel.logical.constants import can_match
 from ouzel.physical.compiled import share
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.cost import result_cost
@@ -18,7 +18,6 @@ from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.memory.prepare import Prepared, prepare
-from ouzel.physical.reference.evaluate import holds
 from ouzel.physical.scan.construction import Constructed, Construction, TooManyError
 from ouzel.physical.scan.memory import Memory
 from ouzel.physical.scan.order import in_order
@@ -41,8 +40,7 @@ class ScanMatching:
         self.counters = Counters()
         self._room = limits.memory()
         self.memory = Memory(plan, once=once)
-        always = [conjunct for conjunct in plan.query.conjuncts if conjunct.place is Place.ALWAYS]
-        self._possible = all(holds(conjunct, {}, None) for conjunct in always)  # type: ignore[arg-type]
+        self._possible = can_match(plan.query)
 
     @property
     def open_runs(self) -> int:
