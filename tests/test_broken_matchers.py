@@ -67,7 +67,7 @@ def test_what_nobody_foresaw_breaks_a_matcher(monkeypatch: pytest.MonkeyPatch) -
     def fail(*_arguments: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(matcher._stage, "step", fail)
+    monkeypatch.setattr(matcher._chain, "step", fail)
     with pytest.raises(oz.OuzelError):
         matcher.push(MANY)
     monkeypatch.undo()

@@ -63,6 +63,17 @@ class BoundQuery:
         skips = self.strategy in (Strategy.SKIP_TILL_ANY_MATCH, Strategy.SKIP_TILL_NEXT_MATCH)
         return not skips or (self.window is not None and self.window.counts_events)
 
+    @property
+    def composites(self) -> tuple[str, ...]:
+        """The composite types that it mentions: events of these last."""
+        types = (event_type for component in self.components for event_type in component.types)
+        return tuple(dict.fromkeys(one.name for one in types if one.composite))
+
+    @property
+    def reads_primitive(self) -> bool:
+        """Whether it reads the primitive events, all of them: if it mentions any type of these."""
+        return any(not event_type.composite for component in self.components for event_type in component.types)
+
     def component(self, variable: str) -> Component:
         """A component by its variable."""
         return next(component for component in self.components if component.variable == variable)

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ouzel.logical.schema import NESTED, EventType, Schema
+from ouzel.logical.schema import NESTED, Schema
 from ouzel.logical.values import Kind, from_arrow
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.meaning import plain
@@ -107,40 +106,17 @@ class EventTable:
         return replace(self, table=table.select([name for name in table.column_names if name in columns]))
 
     def followed_by(self, others: EventTable) -> EventTable:
-        """These events and then others of the same columns."""
+        """These events and then others; a column that only some of them have is null for the rest."""
         ends = np.concatenate([self.ends, others.ends])
         timed = self.end_times is self.ends and others.end_times is others.ends
         times = ends if timed else np.concatenate([self.end_times, others.end_times])
-        table = pa.concat_tables([self.table, others.table])
+        table = pa.concat_tables([self.table, others.table], promote_options="default")
         types = self.types.followed_by(others.types)
         if not self.has_intervals and not others.has_intervals:
             return EventTable.of_moments(table, self.schema, types, ends, times)
         starts = np.concatenate([self.starts, others.starts])
         start_times = np.concatenate([self.start_times, others.start_times])
         return EventTable(table, self.schema, types, starts, ends, start_times, times)
-
-    def with_composites(
-        self,
-        event_type: EventType,
-        table: pa.Table,
-        intervals: Iterable[tuple[Any, Any, Any, Any]],
-        needed: Iterable[str],
-    ) -> EventTable:
-        """The table with a query's matches as events of a new type; `needed` are columns that queries read."""
-        found = np.array(list(intervals), np.int64).reshape(-1, 4)
-        own = {name: column.name for name, column in (event_type.attributes or {}).items()}
-        columns = table.rename_columns([own.get(name, f"{event_type.name}.{name}") for name in table.column_names])
-        # now already, as the events before may have fields of a column that these share
-        columns = _with_fields(columns, needed)
-        return EventTable(
-            pa.concat_tables([self.table, columns], promote_options="default"),
-            self.schema,
-            self.types.and_more(event_type.name, len(found)),
-            np.concatenate([self.starts, found[:, 0]]),
-            np.concatenate([self.ends, found[:, 1]]),
-            np.concatenate([self.start_times, found[:, 2]]),
-            np.concatenate([self.end_times, found[:, 3]]),
-        )
 
 
 def _with_fields(table: pa.Table, columns: Iterable[str]) -> pa.Table:

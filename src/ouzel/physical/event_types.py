@@ -81,11 +81,6 @@ class EventTypes:
         """Whether the codes of all types are known."""
         return self._known is not None or "_all" in self.__dict__
 
-    def and_more(self, name: str, count: int) -> EventTypes:
-        """The types with `count` events of one more type behind them."""
-        more = np.full(count, len(self.names), np.int32)
-        return EventTypes(None, (*self.names, name), np.concatenate([self.codes, more]))
-
     def taken(self, rows: Integers) -> EventTypes:
         """The types of some of the events."""
         if not self._is_read and self._column is not None:

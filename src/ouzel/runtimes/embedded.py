@@ -12,7 +12,6 @@ import pyarrow as pa
 from ouzel.errors import OuzelWarning, outer_level
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.expressions import Expression, MatchNumber
-from ouzel.logical.program import composite_type
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import AddsUp, Counters, Found, PhysicalPlan, UnsuitableError
 from ouzel.physical.event_table import EventTable
@@ -20,6 +19,7 @@ from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import MatchTable
 from ouzel.physical.match_totals import MatchTotals
 from ouzel.runtimes.aggregates import aggregate_table, totals_table
+from ouzel.runtimes.composites import composite_events, read_by
 from ouzel.runtimes.partition_keys import match_numbers
 from ouzel.runtimes.results import result_table
 
@@ -55,38 +55,30 @@ def find_program(
 
     Totals over matches come without the matches, where an engine can do that.
     """
-    needed = needed_columns([plan.query for plan in plans])
-    primitive = events = events.select(needed)
+    composites: dict[str, EventTable] = {}
     steps = _Steps(progress, len(plans))
     for plan in plans:
         query = plan.query
-        totals = _totals(plan, primitive, limits, steps) if query.aggregates else None
+        given = read_by(query, events, composites, needed_columns([query]))
+        totals = _totals(plan, given, limits, steps) if query.aggregates else None
         if totals is not None:
-            yield plan, None, totals_table(query, totals, primitive)
+            yield plan, None, totals_table(query, totals, given)
             continue
-        found = find_query(plan, primitive, events, limits, steps, counters, threads)
+        found = _find_query(plan, given, limits, steps, counters or Counters(), threads)
         matches = found.matches
         if query.aggregates:
             yield plan, matches, aggregate_table(query, matches, found.events)
             continue
         table = result_table(_numbered(found))
         if query.into is not None:
-            intervals = zip(matches.starts, matches.ends, matches.start_times, matches.end_times, strict=True)
-            events = events.with_composites(composite_type(query), table, intervals, needed)
+            composites[query.into] = composite_events(query, matches, table)
         yield plan, matches, table
 
 
-def find_query(
-    plan: Plan,
-    primitive: EventTable,
-    events: EventTable,
-    limits: Limits,
-    steps: _Steps | None = None,
-    counters: Counters | None = None,
-    threads: int = 1,
+def _find_query(
+    plan: Plan, events: EventTable, limits: Limits, steps: _Steps, counters: Counters, threads: int
 ) -> Found:
-    """The matches of one query among events; those that last are among them only for plans that take such."""
-    steps, counters = steps or _Steps(None, 1), counters or Counters()
+    """The matches of one query among events."""
     if plan.cost >= SLOW and not plan.is_asked:
         _warn_of_slowness(
             plan.engine, len(events), "; ".join(f"not {name}: {why}" for name, why in plan.passed_over)
@@ -94,10 +86,9 @@ def find_query(
 
     def run(physical: PhysicalPlan) -> Found:
         matching = physical.begin(limits, once=True, threads=threads)
-        given = events if physical.takes_lasting else primitive
-        (found,) = matching.push(given, None, steps.tell(len(given)))
+        (found,) = matching.push(events, None, steps.tell(len(events)))
         counters.add(matching.counters)
-        steps.add(len(given), len(given))
+        steps.add(len(events), len(events))
         steps.next_query()
         return found
 

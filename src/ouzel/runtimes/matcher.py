@@ -22,7 +22,7 @@ from ouzel.runtimes.ingest import Reading, ingest, settled
 from ouzel.runtimes.kept_parameters import kept, read, written
 from ouzel.runtimes.ordering import Ordering
 from ouzel.runtimes.quarantine import Report
-from ouzel.runtimes.stages import stage_of
+from ouzel.runtimes.stages import Chain
 from ouzel.runtimes.time_units import warn_of_unit
 from ouzel.state import read_snapshot, write_snapshot
 from ouzel.state.parts import in_parts, part
@@ -68,13 +68,13 @@ class Matcher:
         self.time = none.schema.time
         parts = reading_parts(reading, schema.names, self.time.tick)
         self.fingerprint = fingerprint(compiled.plans, self.params, parts)
-        self._stage = stage_of(compiled.plans, self.limits, none)
+        self._chain = Chain(compiled.plans, self.limits)
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         ties = [name for name in reading.order if name != reading.time]
         self._order = Ordering(none, delay, ties, reading.by_arrival)
         self._is_finished, self._broken = False, ""
         # no events yet, but their columns: whoever resumes must know them
-        self._stage.step(none, BEGINNING)
+        self._chain.step(none, BEGINNING)
 
     @property
     def now(self) -> int:
@@ -84,7 +84,7 @@ class Matcher:
     @property
     def open_runs(self) -> int:
         """How many runs are kept that may become matches; those whose window has passed go many at once."""
-        return self._stage.open_runs
+        return self._chain.open_runs
 
     # ---- events ------------------------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class Matcher:
             raise
 
     def _step(self, events: EventTable, now: int | None) -> Result:
-        results = self._stage.step(events, now)
+        results = self._chain.step(events, now)
         self.report.matches += sum(table.num_rows for table in results.values())
         return results[self.names[0]] if len(self.names) == 1 else results
 
@@ -213,7 +213,7 @@ class Matcher:
             "late": self.late,
             "counts": pa.array([self.report.events, self.report.matches, self.report.late]).to_numpy(),
         }
-        return write_snapshot(header, values | in_parts({"stage": self._stage.state()}))
+        return write_snapshot(header, values | in_parts({"chain": self._chain.state()}))
 
     def restore(self, data: bytes) -> None:
         """Go on from a snapshot of a matcher of the same query; what it returns may differ."""
@@ -228,7 +228,7 @@ class Matcher:
         self._order.resume(values["held"], types, values["held_times"], values["now"], values["released"])
         self.late = values["late"]
         self.report.events, self.report.matches, self.report.late = values["counts"].tolist()
-        self._stage.resume(part("stage", values))
+        self._chain.resume(part("chain", values))
 
 
 def restored(data: bytes) -> Matcher:

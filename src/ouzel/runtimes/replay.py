@@ -1,164 +1,101 @@
-"""What no engine can do step by step: the events of the window are kept, and matched anew at every step.
+"""What takes all events at once, on a stream: the events of the window are kept, and matched anew at every step.
 
-Each query reads the events that are certain: primitive ones before `now`, and composite ones as far as the queries
-that make them are settled.  So what it finds can change in one way only: matches that an event after them may
-refute fall, until time has passed their windows.
+All events are certain, but for those after `now`.  So what is found can change in one way only: matches that an
+event after them may refute fall, until time has passed their windows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ouzel.language.tree import Strategy
-from ouzel.logical.columns import needed_columns
+from ouzel.logical.expressions import Expression
 from ouzel.logical.pattern import edge_negatives, negatives_around
-from ouzel.logical.program import composite_type
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING
 from ouzel.optimizer import Plan, choose_engine
 from ouzel.physical import ENGINES
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
-from ouzel.physical.contract import Found
+from ouzel.physical.contract import Counters, Found, Tell
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.event_types import EventTypes
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, MatchTable, One, counts_of
 from ouzel.physical.reference.events import Event, Stream, Values
 from ouzel.physical.reference.partitions import Key, key_of
-from ouzel.runtimes.embedded import find_query
-from ouzel.runtimes.results import result_table
-from ouzel.runtimes.running_totals import RunningTotals
-from ouzel.state.parts import in_parts, part
+from ouzel.runtimes import composites
 
 State = dict[str, Any]
 
 
-@dataclass
-class _Step:
-    """A query of the program, and how to find its matches.
+class Replay:
+    """A matching of a plan that takes all events at once.
 
-    `feeders` are the queries whose matches it reads.  `wait` is how long after its start a match may be refuted,
-    None if only the end of the stream tells.  If matches that wait must be kept `apart`, the plan finds them all:
-    one that falls must not stand in the way of another.  `before` is the time up to which matches were reported.
+    Queries that count events or keep matches apart need all events from the beginning.
     """
 
-    query: BoundQuery
-    plan: Plan
-    feeders: list[int]
-    wait: int | None
-    apart: bool
-    before: int = BEGINNING
-    totals: RunningTotals | None = None
+    def __init__(self, plan: Plan, limits: Limits) -> None:
+        """Begin with no events."""
+        self.query = plan.query
+        self.limits = limits.settled()  # a step is a run of the query
+        self.counters = Counters()
+        self.wait = _wait(plan.query)
+        # if matches that wait must be kept apart, all are found: one that falls must not be in the way of another
+        self.apart = plan.query.non_overlap and self.wait != 0
+        self.physical = (_overlapping(plan) if self.apart else plan).physical
+        self.horizon = _horizon(plan.query, self.wait)
+        self.events: EventTable | None = None
+        self.waiting: int | None = None
+        self._before = BEGINNING
 
-    @classmethod
-    def of(cls, plan: Plan, makers: Mapping[str, int]) -> _Step:
-        """A step of a program, in which some queries make types of events."""
-        query, wait = plan.query, _wait(plan.query)
-        names = {name for component in query.components for name in component.type_names}
-        feeders = [number for name, number in makers.items() if name in names]
-        apart = query.non_overlap and wait != 0
-        totals = RunningTotals(query) if query.aggregates else None
-        return cls(query, _overlapping(plan) if apart else plan, feeders, wait, apart, totals=totals)
+    @property
+    def open_runs(self) -> int:
+        """As many as there are events: each may be the first of a match."""
+        return 0 if self.events is None else len(self.events)
 
-    def is_final(self, matches: MatchTable, until: int | None) -> Any:
+    def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
+        """Match all events of the window; what is new and final."""
+        self.events = events if self.events is None else self.events.followed_by(events)
+        (found,) = self.physical.begin(self.limits, once=True).push(self.events, None, tell)
+        matches = found.matches
+        is_final = self._is_final(matches, now)
+        # a match that waits leaves open what comes of those that end with it or after it
+        waiting = matches.end_times[~is_final]
+        self.waiting = int(waiting.min()) if len(waiting) else None
+        if self.apart:
+            reached = earliest(now, self.waiting)
+            is_settled = _kept_apart(self.query, found, _ends_before(matches, reached))
+            is_new = is_settled & ~_ends_before(matches, self._before)
+        else:
+            is_new, reached = is_final & ~self._is_final(matches, self._before), now
+        self._before = self._before if reached is None else reached
+        if now is not None and self.horizon is not None:
+            oldest = max(now - self.horizon, BEGINNING)
+            self.events = self.events.taken(np.flatnonzero(self.events.end_times > oldest))
+        return (_some(found, np.flatnonzero(is_new)),)
+
+    def _is_final(self, matches: MatchTable, until: int | None) -> Any:
         """Which matches are certain when all events before a time are known; None is the end of the stream."""
         if until is None or self.wait is None:
             return np.full(len(matches), until is None)
         over = matches.end_times < until
         return over & (matches.start_times <= max(until - self.wait, BEGINNING)) if self.wait else over
 
-
-class Replay:
-    """A program whose queries feed each other, or have no engine that keeps state.
-
-    Queries that count events or keep matches apart need all events from the beginning.
-    """
-
-    def __init__(self, plans: Sequence[Plan], limits: Limits, none: EventTable) -> None:
-        """Begin with no events."""
-        self.limits = limits.settled()  # a step is a run of every query
-        self.columns = needed_columns([plan.query for plan in plans])
-        self.events = none.select(self.columns)
-        makers = {plan.query.into: number for number, plan in enumerate(plans) if plan.query.into}
-        self.steps = [_Step.of(plan, makers) for plan in plans]
-        self.horizon = _horizon(self.steps)
-
-    @property
-    def open_runs(self) -> int:
-        """As many as there are events: each may be the first of a match."""
-        return len(self.events)
-
-    def step(self, events: EventTable, now: int | None) -> dict[str, pa.Table]:
-        """Match all events of the window; report what is new."""
-        self.events = self.events.followed_by(events.select(self.columns))
-        results: dict[str, pa.Table] = {}
-        known = self.events
-        settled: list[int | None] = []
-        for step in self.steps:
-            until = earliest(now, *(settled[number] for number in step.feeders))
-            found = find_query(step.plan, self.events, _known_before(known, until), self.limits)
-            matches = found.matches
-            is_final = step.is_final(matches, until)
-            # a match that waits leaves open what comes of those that end with it or after it
-            waiting = matches.end_times[~is_final]
-            settled.append(earliest(until, int(waiting.min()) if len(waiting) else None))
-            is_settled = _ends_before(matches, settled[-1])
-            if step.apart:
-                is_settled = _kept_apart(step.query, found, is_settled)
-                is_new, reached = is_settled & ~_ends_before(matches, step.before), settled[-1]
-            else:
-                is_new, reached = is_final & ~step.is_final(matches, step.before), until
-            step.before = step.before if reached is None else reached
-            if step.totals is not None:
-                new = replace(found, matches=matches.taken(np.flatnonzero(is_new)))
-                results[step.query.name] = step.totals.step(new, settled[-1])
-                continue
-            table = result_table(found)
-            results[step.query.name] = table.filter(pa.array(is_new))
-            if step.query.into is not None:
-                known = self._with_composites(known, step.query, table, matches, np.flatnonzero(is_settled))
-        if now is not None and self.horizon is not None:
-            oldest = max(now - self.horizon, BEGINNING)
-            self.events = self.events.taken(np.flatnonzero(self.events.end_times > oldest))
-        return results
-
-    def _with_composites(
-        self, events: EventTable, query: BoundQuery, table: pa.Table, matches: MatchTable, chosen: Integers
-    ) -> EventTable:
-        """The events with some matches of a query among them, as events of a new type."""
-        columns = (matches.starts, matches.ends, matches.start_times, matches.end_times)
-        intervals = zip(*(column[chosen] for column in columns), strict=True)
-        return events.with_composites(composite_type(query), table.take(pa.array(chosen)), intervals, self.columns)
-
     def state(self) -> State:
         """The events of the window, and until when matches were reported."""
-        state = {
-            "before": np.array([step.before for step in self.steps], np.int64),
-            "events": self.events.table,
-            "types": list(self.events.types.names),
-            "codes": self.events.types.codes,
-            "moments": self.events.ends,
-            "times": self.events.end_times,
-        }
-        return state | in_parts(
-            {f"totals{number}": step.totals.state() for number, step in enumerate(self.steps) if step.totals}
-        )
+        return {"before": self._before} | ({} if self.events is None else composites.kept(self.events))
 
     def resume(self, state: State) -> None:
         """Go on with those events."""
-        types = EventTypes(None, tuple(state["types"]), state["codes"])
-        moments, times = state["moments"], state["times"]
-        self.events = EventTable.of_moments(state["events"], self.events.schema, types, moments, times)
-        for step, before in zip(self.steps, state["before"].tolist(), strict=True):
-            step.before = before
-        for number, step in enumerate(self.steps):
-            if step.totals is not None:
-                step.totals.resume(part(f"totals{number}", state))
+        self._before = state["before"]
+        self.events = composites.read(state, self.query.schema) if "table" in state else None
+
+
+def earliest(*times: int | None) -> int | None:
+    """The first of some times; None comes after all of them."""
+    return min((time for time in times if time is not None), default=None)
 
 
 # ---- how long to wait ------------------------------------------------------------------------------------
@@ -171,31 +108,27 @@ def _wait(query: BoundQuery) -> int | None:
     return None if query.window.counts_events else query.window.limit
 
 
-def _horizon(steps: list[_Step]) -> int | None:
+def _horizon(query: BoundQuery, wait: int | None) -> int | None:
     """For how long events may matter; None if all of them always do."""
-    reach = 0
-    for step in steps:
-        window = step.query.window
-        if window is None or window.counts_events or step.query.non_overlap or step.wait is None:
-            return None
-        # a match that waits may fall by an event as long before it as the window, and so may what it is part of
-        reach += window.limit + 2 * step.wait
-    return reach
-
-
-def earliest(*times: int | None) -> int | None:
-    """The first of some times; None comes after all of them."""
-    return min((time for time in times if time is not None), default=None)
-
-
-def _known_before(events: EventTable, until: int | None) -> EventTable:
-    if until is None or not np.any(events.end_times >= until):
-        return events
-    return events.taken(np.flatnonzero(events.end_times < until))
+    window = query.window
+    if window is None or window.counts_events or query.non_overlap or wait is None:
+        return None
+    # a match that waits may fall by an event as long before it as the window
+    return window.limit + 2 * wait
 
 
 def _ends_before(matches: MatchTable, until: int | None) -> Any:
     return np.full(len(matches), True) if until is None else matches.end_times < until
+
+
+def _some(found: Found, places: Integers) -> Found:
+    """Some of the matches."""
+
+    def compute(expression: Expression) -> list[Any]:
+        values = found.compute(expression)
+        return [values[place] for place in places.tolist()]
+
+    return replace(found, matches=found.matches.taken(places), compute=compute)
 
 
 # ---- matches that overlap --------------------------------------------------------------------------------

@@ -1,18 +1,24 @@
-"""How a program goes through a stream step by step: engines that keep state, or all of it over again."""
+"""How a program goes through a stream step by step: a chain of matchings, each fed by those before it.
+
+A query that reads composite events is given those that end before the first match of their query that still
+waits, and no other event after that: it has a time of its own, which is behind that of the stream.  So all that
+end at one moment are there before it sees any of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
 from ouzel.errors import FunctionError, OuzelError
 from ouzel.logical.columns import needed_columns
 from ouzel.optimizer.plan import Plan
-from ouzel.physical.contract import Takes, UnsuitableError
+from ouzel.physical.contract import Found, Matching, Takes, UnsuitableError
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
+from ouzel.runtimes.composites import Inbox, composite_events, read_by
 from ouzel.runtimes.replay import Replay, earliest
 from ouzel.runtimes.results import result_table
 from ouzel.runtimes.running_totals import RunningTotals
@@ -21,74 +27,92 @@ from ouzel.state.parts import in_parts, part
 State = dict[str, Any]
 
 
-class Stage(Protocol):
-    """A program at work."""
+class Chain:
+    """A program at work: its queries, each with a matching that keeps its own state."""
+
+    def __init__(self, plans: Sequence[Plan], limits: Limits) -> None:
+        """Begin all of them; they come in an order in which each follows those that feed it."""
+        if any(plan.query.numbers_matches for plan in plans):
+            raise OuzelError(
+                "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
+                "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
+            )
+        read = {name for plan in plans for name in plan.query.composites}
+        self.links = [_Link(plan, limits, is_read=plan.query.into in read) for plan in plans]
 
     @property
     def open_runs(self) -> int:
         """How many runs may still become matches."""
+        return sum(link.matching.open_runs for link in self.links)
 
     def step(self, events: EventTable, now: int | None) -> dict[str, pa.Table]:
         """The matches that are final when these events are there and none before `now` will follow."""
-
-    def state(self) -> State:
-        """What there is to know to go on elsewhere."""
-
-    def resume(self, state: State) -> None:
-        """Go on from there."""
-
-
-def stage_of(plans: Sequence[Plan], limits: Limits, none: EventTable) -> Stage:
-    """How to run a program: by engines if all take batches in order; `none` is a table of no events."""
-    if any(plan.query.numbers_matches for plan in plans):
-        raise OuzelError(
-            "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
-            "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
-        )
-    if all(plan.physical.takes is Takes.IN_ORDER and plan.query.into is None for plan in plans):
-        return Engines(plans, limits)
-    return Replay(plans, limits, none)
-
-
-class Engines:
-    """Queries apart from each other, each with an engine that keeps its own state."""
-
-    def __init__(self, plans: Sequence[Plan], limits: Limits) -> None:
-        """Begin all of them."""
-        self.plans = plans
-        self.columns = [needed_columns([plan.query]) for plan in plans]
-        self.matchings = [plan.physical.begin(limits) for plan in plans]
-        self.totals = {plan.query.name: RunningTotals(plan.query) for plan in plans if plan.query.aggregates}
-
-    @property
-    def open_runs(self) -> int:
-        """Those of all engines."""
-        return sum(matching.open_runs for matching in self.matchings)
-
-    def step(self, events: EventTable, now: int | None) -> dict[str, pa.Table]:
-        """Push the events to every engine."""
         results: dict[str, pa.Table] = {}
-        for plan, columns, matching in zip(self.plans, self.columns, self.matchings, strict=True):
-            try:
-                found = matching.push(events.select(columns), now)
-            except UnsuitableError as why:
-                if isinstance(why.__cause__, FunctionError):
-                    raise why.__cause__ from why.__cause__.__cause__
-                raise OuzelError(f"the engine {plan.engine} cannot go on: {why}") from why
-            for one in found:
-                totals = self.totals.get(one.query.name)
-                table = totals.step(one, earliest(now, matching.waiting)) if totals else result_table(one)
-                results[one.query.name] = table
+        made: dict[str, EventTable] = {}
+        settled: dict[str, int | None] = {}
+        for link in self.links:
+            query = link.plan.query
+            until = earliest(now, *(settled[name] for name in query.composites))
+            found = link.push(link.given(events, made, until), until)
+            results[query.name] = link.result(found, until)
+            if query.into is not None and link.is_read:
+                settled[query.into] = earliest(until, link.matching.waiting)
+                made[query.into] = composite_events(query, found.matches, results[query.name])
         return results
 
     def state(self) -> State:
-        """The states of all engines, by number."""
-        states = {str(number): matching.state() for number, matching in enumerate(self.matchings)}
-        return in_parts(states | {f"totals.{name}": one.state() for name, one in self.totals.items()})
+        """What there is to know to go on elsewhere: the states of all links, by number."""
+        return in_parts({str(number): link.state() for number, link in enumerate(self.links)})
 
     def resume(self, state: State) -> None:
-        """Give every engine its own."""
-        for number, matching in enumerate(self.matchings):
-            matching.resume(part(str(number), state))
-        for name, totals in self.totals.items():
-            totals.resume(part(f"totals.{name}", state))
+        """Go on from there."""
+        for number, link in enumerate(self.links):
+            link.resume(part(str(number), state))
+
+
+class _Link:
+    """A query, the matching that runs it, and what waits before it: composite events may come that end earlier."""
+
+    def __init__(self, plan: Plan, limits: Limits, *, is_read: bool) -> None:
+        self.plan = plan
+        self.is_read = is_read
+        self.columns = needed_columns([plan.query])
+        in_order = plan.physical.takes is Takes.IN_ORDER
+        self.matching: Matching = plan.physical.begin(limits) if in_order else Replay(plan, limits)
+        self.totals = RunningTotals(plan.query) if plan.query.aggregates else None
+        self.inbox = Inbox() if plan.query.composites else None
+
+    def given(self, events: EventTable, made: Mapping[str, EventTable], until: int | None) -> EventTable:
+        """What of the latest events, and of those that waited, the query is given."""
+        if self.inbox is None:
+            return events.select(self.columns)
+        self.inbox.add(read_by(self.plan.query, events, made, self.columns))
+        return self.inbox.before(until)
+
+    def push(self, events: EventTable, until: int | None) -> Found:
+        """Match events; none that ends before a time will follow."""
+        try:
+            (found,) = self.matching.push(events, until)
+        except UnsuitableError as why:
+            if isinstance(why.__cause__, FunctionError):
+                raise why.__cause__ from why.__cause__.__cause__
+            raise OuzelError(f"the engine {self.plan.engine} cannot go on: {why}") from why
+        return found
+
+    def result(self, found: Found, until: int | None) -> pa.Table:
+        """What is reported of the matches that were found."""
+        if self.totals is None:
+            return result_table(found)
+        return self.totals.step(found, earliest(until, self.matching.waiting))
+
+    def state(self) -> State:
+        states = {"matching": self.matching.state()}
+        states |= {} if self.totals is None else {"totals": self.totals.state()}
+        return in_parts(states | ({} if self.inbox is None else {"inbox": self.inbox.state()}))
+
+    def resume(self, state: State) -> None:
+        self.matching.resume(part("matching", state))
+        if self.totals is not None:
+            self.totals.resume(part("totals", state))
+        if self.inbox is not None:
+            self.inbox.resume(part("inbox", state), self.plan.query.schema)

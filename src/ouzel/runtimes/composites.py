@@ -1,0 +1,112 @@
+"""Composition: the matches of a query as events of others, and what a query reads of all events there are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.logical.program import composite_type
+from ouzel.logical.query import BoundQuery
+from ouzel.logical.schema import Schema
+from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_types import EventTypes
+from ouzel.physical.match_table import MatchTable
+
+
+def composite_events(query: BoundQuery, matches: MatchTable, table: pa.Table) -> EventTable:
+    """The matches of a query as events of the type that INTO names; the columns of its result are attributes."""
+    event_type = composite_type(query)
+    own = {name: column.name for name, column in (event_type.attributes or {}).items()}
+    columns = [own.get(name, f"{event_type.name}.{name}") for name in table.column_names]
+    types = EventTypes(None, (event_type.name,), np.zeros(len(matches), np.int32))
+    intervals = matches.starts, matches.ends, matches.start_times, matches.end_times
+    return EventTable(table.rename_columns(columns), query.schema, types, *intervals)
+
+
+def read_by(
+    query: BoundQuery, primitive: EventTable, composites: Mapping[str, EventTable], columns: Collection[str]
+) -> EventTable:
+    """The events that a query reads: primitive ones if it mentions any, and the composite ones it mentions.
+
+    To contiguity and to windows that count, no others are there.
+    """
+    parts = [primitive] if query.reads_primitive else []
+    parts += [composites[name] for name in query.composites]
+    return reduce(EventTable.followed_by, (part.select(columns) for part in parts))
+
+
+# ---- events that wait ------------------------------------------------------------------------------------
+
+
+class Inbox:
+    """Events that wait until all that end before them are there, in pieces: few are looked at to let some go."""
+
+    def __init__(self) -> None:
+        """Begin with no events, of columns that are not known yet."""
+        self._none: EventTable | None = None
+        self._pieces: list[EventTable] = []
+
+    def add(self, events: EventTable) -> None:
+        """Let events wait."""
+        self._none = events.none() if self._none is None else self._none
+        if len(events):
+            self._pieces.append(events)
+
+    def before(self, until: int | None) -> EventTable:
+        """Let those go that end before a time; None says all."""
+        pieces, self._pieces, gone = self._pieces, [], []
+        for piece in pieces:
+            early, late = _parted(piece, until)
+            gone += [early] if len(early) else []
+            self._pieces += [late] if len(late) else []
+        return self._joined(gone)
+
+    def _joined(self, pieces: list[EventTable]) -> EventTable:
+        assert self._none is not None
+        return reduce(EventTable.followed_by, pieces) if pieces else self._none
+
+    def state(self) -> dict[str, Any]:
+        """All events that wait."""
+        return {} if self._none is None else kept(self._joined(self._pieces))
+
+    def resume(self, state: dict[str, Any], schema: Schema) -> None:
+        """Go on with events that waited elsewhere."""
+        self._none, self._pieces = None, []
+        if state:
+            self.add(read(state, schema))
+
+
+def _parted(events: EventTable, until: int | None) -> tuple[EventTable, EventTable]:
+    """The events that end before a time, and the others."""
+    if until is None:
+        return events, events.none()
+    early = events.end_times < until
+    if np.all(early):
+        return events, events.none()
+    if not np.any(early):
+        return events.none(), events
+    return events.taken(np.flatnonzero(early)), events.taken(np.flatnonzero(~early))
+
+
+def kept(events: EventTable) -> dict[str, Any]:
+    """Events as arrays and a table, for a snapshot."""
+    return {
+        "table": events.table,
+        "types": list(events.types.names),
+        "codes": events.types.codes,
+        "starts": events.starts,
+        "ends": events.ends,
+        "start_times": events.start_times,
+        "end_times": events.end_times,
+    }
+
+
+def read(state: dict[str, Any], schema: Schema) -> EventTable:
+    """Events of a snapshot."""
+    types = EventTypes(None, tuple(state["types"]), state["codes"])
+    intervals = (state[name] for name in ("starts", "ends", "start_times", "end_times"))
+    return EventTable(state["table"], schema, types, *intervals)
