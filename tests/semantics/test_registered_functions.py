@@ -184,3 +184,43 @@ def test_on_every_engine() -> None:
     events = pa.table({"ts": [1, 2, 3, 4], "type": list("AABB"), "s": ["one", "why", None, "three"]})
     query = "PATTERN SEQ(A a, B b) WHERE vowels(a.s) > 0 AND vowels(b.s) = 2 WITHIN 9 RETURN a.s, vowels(a.s) AS n"
     assert everywhere(query, events, runs_on="scan") == [{"s": "one", "n": 2}]
+
+
+@pytest.mark.parametrize("engine", ["scan", "automaton", "reference"])
+@pytest.mark.parametrize("pattern", ["SEQ(A a, B b)", "SEQ(A a, !(B n), B b)"])
+def test_an_error_over_several_events_names_all_of_them(pattern: str, engine: str) -> None:
+    oz.register_function("both", lambda x, y: boom(x) > y, returns="boolean")
+    with pytest.raises(oz.FunctionError) as error:
+        oz.match(EVENTS, f"PATTERN {pattern} WHERE both(a.x, b.x) WITHIN 9", engine=engine)
+    lines = str(error.value).splitlines()
+    assert lines[0] == "function 'both' in query 'query1' failed: ValueError: no luck"
+    assert lines[4:] == ["  called with: 13, 5", "  event: a, of type A, at 2; b, of type B, at 3"]
+    assert isinstance(error.value.__cause__, ValueError)
+
+
+@pytest.mark.parametrize("engine", ["scan", "automaton", "reference"])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "a.x < 9 AND boom(a.s) > 1",
+        "a.x > 9 OR boom(a.s) > 1",
+        "a.s = b.s OR a.x > 9 OR boom(a.x) < b.x",
+        "b.x > 99 AND boom(a.x) + b.x > 1",
+    ],
+)
+def test_errors_are_raised_only_where_values_are_asked_for(condition: str, engine: str) -> None:
+    query = f"PATTERN SEQ(A a, B b) WHERE {condition} RETURN a.x"
+    rows = {"b.x > 99 AND boom(a.x) + b.x > 1": 0, "a.x < 9 AND boom(a.s) > 1": 1}.get(condition, 2)
+    assert oz.match(EVENTS, query, engine=engine).num_rows == rows
+
+
+def test_functions_of_one_event_are_called_once_for_events_that_may_be_it() -> None:
+    query = "PATTERN SEQ(A+ a[], B b) WHERE see(a[i].x) = see(a[1].x) AND a[i].x < 9 AND see(b.x) WITHIN 9"
+    oz.match(EVENTS, query, engine="automaton")
+    assert sorted(SEEN) == [1, 5]
+
+
+def test_limits_and_functions_over_several_events() -> None:
+    events = pa.table({"ts": range(300), "type": ["A"] * 300, "x": range(300)})
+    with pytest.raises(oz.OuzelError, match="more than 100 matches"):
+        oz.match(events, "PATTERN SEQ(A a, A b) WHERE see(a.x, b.x)", limits=oz.Limits(max_matches=100))

@@ -23,6 +23,9 @@ _TYPES: dict[Kind, tuple[type, ...]] = {
     Kind.STRING: (str,),
 }
 Array = np.ndarray[Any, Any]
+Said = Sequence[Any] | str
+"""What an error says that a function was called with."""
+
 _NUMPY: dict[Kind, Any] = {Kind.BOOLEAN: np.bool_, Kind.INTEGER: np.int64, Kind.FLOAT: np.float64}
 # Which arrays are taken as they are; the values of all others are looked at one by one.
 _DTYPES = {Kind.BOOLEAN: "b", Kind.INTEGER: "iu", Kind.FLOAT: "fiu", Kind.STRING: ""}
@@ -65,8 +68,8 @@ class _Call:
 
     def arrays(self, *arguments: Array) -> tuple[Array, Array]:
         """Its values for arrays of arguments, and which of them are null."""
-        count, said = len(arguments[0]), [f"{len(arguments[0])} rows"]
-        return self._by_arrays(arguments, count, said)
+        count = len(arguments[0])
+        return self._by_arrays(arguments, count, f"{count} rows")
 
     def value_by_arrays(self, *arguments: Any) -> Any:
         """The value of a function that takes arrays, for some arguments."""
@@ -75,7 +78,7 @@ class _Call:
         values, nulls = self._by_arrays(rows, 1, said)
         return None if nulls[0] else values.tolist()[0]
 
-    def _by_arrays(self, arguments: Sequence[Array], count: int, said: Sequence[Any]) -> tuple[Array, Array]:
+    def _by_arrays(self, arguments: Sequence[Array], count: int, said: Said) -> tuple[Array, Array]:
         try:
             given = [_array(one, held) for one, held in zip(arguments, self.types, strict=True)]
             found = self.function.compute(*given)
@@ -96,21 +99,21 @@ class _Call:
         filled = [0 if value is None else value for value in checked]
         return _settled_arrays(np.array(filled, _NUMPY[self.result.kind]), nulls, self.result.kind)
 
-    def _checked(self, found: Any, values: Sequence[Any]) -> Any:
+    def _checked(self, found: Any, said: Said) -> Any:
         result = self.result
         found = found.item() if isinstance(found, np.generic) else found
         if found is None:
             return None
         if not isinstance(found, _TYPES[result.kind]) or isinstance(found, bool) != (result.kind is Kind.BOOLEAN):
             required = f"{result}, as it was registered; got {type(found).__name__}"
-            raise self._failed(f"returned {found!r}", values, required)
+            raise self._failed(f"returned {found!r}", said, required)
         return _settled(found, result.kind)
 
-    def _failed(self, message: str, values: Sequence[Any], required: str | None = None) -> FunctionError:
+    def _failed(self, message: str, said: Said, required: str | None = None) -> FunctionError:
         place = self.place
-        said = f"function '{self.function.name}' in query '{place.query}' {message}"
-        error = QueryError(said, place.source, place.span, required=required)
-        called = ", ".join(map(repr, values)) or "nothing"
+        what = f"function '{self.function.name}' in query '{place.query}' {message}"
+        error = QueryError(what, place.source, place.span, required=required)
+        called = said if isinstance(said, str) else ", ".join(map(repr, said)) or "nothing"
         return FunctionError(str(error), f"called with: {called}", place.time.arrow)
 
 

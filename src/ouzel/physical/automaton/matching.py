@@ -20,6 +20,7 @@ from ouzel.physical.automaton.totals import totals_of_paths
 from ouzel.physical.compiled import share
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.cost import Cost, result_cost
+from ouzel.physical.compiled.fill import settled
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.operands import may_be
@@ -170,7 +171,8 @@ class AutomatonMatching:
     def _arguments(self, new: Prepared) -> list[Any]:
         events = self.memory.retained.pushed[0]
         wanted = may_be(self.plan.query.components, new.masks)
-        return self.plan.operands.arguments(events, new.rows, new.end_times, self.memory.texts, wanted)
+        arguments = self.plan.operands.arguments(events, new.rows, new.end_times, self.memory.texts, wanted)
+        return arguments if self.once else settled(arguments)
 
     def _drive(
         self,

@@ -76,7 +76,7 @@ class Registers:
                 case ("value", _, which, column, value_type) if first or which == "last":
                     assert isinstance(column, Source)
                     assert isinstance(value_type, ValueType)
-                    value = emitter.cell(column, value_type, "x")
+                    value = emitter.cell(column, value_type, "x", kept=True)
                     real = value_type.kind is Kind.FLOAT
                     emitter.line(f"{self.slot(run, *key, real=real)} = {value.text}")
                     if value.null is not None:
@@ -147,7 +147,7 @@ class RunRows:
         if column == TIME:
             return Value(read, None, Kind.INTEGER)
         null = self.registers.read(self.state, self.run, "null", *key)
-        null = emitter.assigned(f"{null} != 0", None, Kind.BOOLEAN).text
+        null = emitter.kept_null(column, value_type, null)
         kind = plain(value_type.kind)
         return Value(f"({read} != 0)" if kind is Kind.BOOLEAN else read, null, kind)
 

@@ -29,7 +29,7 @@ from ouzel.logical.functions import TO_FLOAT, TO_SIGNED, Stretch
 from ouzel.logical.values import BOOLEAN, INTEGER, STRING, Kind, ValueType
 from ouzel.physical.compiled.calls import Call
 from ouzel.physical.compiled.comparison import SIGNS, comparison
-from ouzel.physical.compiled.fill import is_written
+from ouzel.physical.compiled.fill import NOTED, is_written
 from ouzel.physical.compiled.forms import LEAST, Form, form_of, is_text
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.sources import TIME, TYPE, Among, Derived, Limb, Source, Written
@@ -151,11 +151,23 @@ class Emitter(Writer):
                 return self._apply(expression, rows)
         raise UnsuitableError("it refers to whole events")
 
-    def cell(self, column: Source, value_type: ValueType, row: str) -> Value:
-        """The value in a column of the event at an index; times are never null."""
+    def cell(self, column: Source, value_type: ValueType, row: str, *, kept: bool = False) -> Value:
+        """The value in a column of the event at an index; times are never null.
+
+        A value that is `kept` for later may be one that could not be computed, which matters when it is asked for.
+        """
         place = self.operands.column(column, value_type)
-        null = None if column == TIME else self.assigned(f"n{place}[{row}]", None, Kind.BOOLEAN).text
+        at = f"{row} - len(n{place})" if kept and _may_fail(column) else row
+        null = None if column == TIME else self.assigned(f"n{place}[{at}]", None, Kind.BOOLEAN).text
         return self.assigned(f"c{place}[{row}]", null, plain(value_type.kind))
+
+    def kept_null(self, column: Source, value_type: ValueType, kept: str) -> str:
+        """Whether a value that was kept is null."""
+        text = f"{kept} != 0"
+        if _may_fail(column):
+            place = self.operands.column(column, value_type)
+            text = f"{kept} == 1 or ({kept} >= {NOTED} and n{place}[{kept} - {NOTED}])"
+        return self.assigned(text, None, Kind.BOOLEAN).text
 
     def assigned(self, text: str, null: str | None, kind: Kind) -> Value:
         """Give a value a name."""
@@ -426,6 +438,10 @@ def _calls(expression: Expression) -> bool:
     return calls_users(expression) or any(
         isinstance(node, Apply) and form_of(node) is Form.CALLED for node in walk(expression)
     )
+
+
+def _may_fail(column: Source) -> bool:
+    return isinstance(column, Derived) and calls_users(column.expression)
 
 
 def _of_any_element(expression: Expression) -> Expression:

@@ -23,13 +23,19 @@ from ouzel.physical.compiled.user_calls import called
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.meaning import encoded, floats, integers, limbs, plain, python_values, unscaled
 
+# The first number that leads to an error: below are a value that is there, and null.
+NOTED = 2
+
 Wanted = Callable[[str], Any]
 """For a variable, flags of the events that it may be bound to."""
 
 
 @dataclass(frozen=True)
 class Failing(OnlyPython):
-    """Null flags of a column that could not be computed for some events: to ask for one of these is an error."""
+    """Null flags of a column that could not be computed for some events: to ask for one of these is an error.
+
+    To note one for later is none: counted from the end, it is a number that leads to the error.
+    """
 
     nulls: Array
     error: Callable[[int], FunctionError | None]
@@ -38,8 +44,11 @@ class Failing(OnlyPython):
         """The number of events."""
         return len(self.nulls)
 
-    def __getitem__(self, row: int) -> bool:
+    def __getitem__(self, row: int) -> int:
         """Whether a value is null."""
+        if row < 0:
+            row += len(self)
+            return int(self.nulls[row]) if self.error(row) is None else NOTED + row
         error = self.error(row)
         if error is not None:
             raise error from error.__cause__
@@ -49,6 +58,14 @@ class Failing(OnlyPython):
         """Raise the error of the first event that has one."""
         for row in range(len(self)):
             self[row]
+
+
+def settled(arguments: list[Any]) -> list[Any]:
+    """The arguments of a kernel that keeps values for later, when nobody will know why one is not there."""
+    for one in arguments:
+        if isinstance(one, Failing):
+            one.check()
+    return arguments
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.logical.values import Kind
-from ouzel.physical.compiled.fill import Failing, Wanted
+from ouzel.physical.compiled.fill import Failing, Wanted, settled
 from ouzel.physical.compiled.operands import HEAD, TIME, Array, Operands
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.event_table import EventTable, Integers
@@ -34,11 +34,9 @@ class Values:
         self._arguments = self.operands.arguments(events, rows, times, self.texts, wanted)
         if self.once:
             return
-        for number, one in enumerate(self._arguments):
-            if isinstance(one, Failing):
-                if wanted is not None:
-                    one.check()
-                self._arguments[number] = one.nulls
+        if wanted is not None:
+            settled(self._arguments)
+        self._arguments = [one.nulls if isinstance(one, Failing) else one for one in self._arguments]
         if not self._columns:
             self._columns = [Growing(one.dtype) for one in self._arguments[HEAD:]]
         for number, one in enumerate(self._arguments[HEAD:]):
