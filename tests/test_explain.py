@@ -18,7 +18,6 @@ from ouzel.explain.layout import WIDTH, columns
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.schema import open_schema
 from ouzel.physical.automaton import AutomatonPlan
-from ouzel.physical.automaton.states import State, States
 from ouzel.physical.reference.plan import ReferencePlan
 from ouzel.testing.strategies import RandomQuery, queries
 from valid_queries import QUERIES
@@ -94,109 +93,126 @@ def test_every_condition_of_a_random_query_has_one_place(query: RandomQuery) -> 
 # ---- states of the automaton -----------------------------------------------------------------------------
 
 
-def states(query: str) -> dict[str, State]:
+States = dict[str, dict[str, str]]
+
+
+def states(query: str) -> States:
+    """What is printed of each state: its edges with their formulas, and what a run remembers there."""
     plan = compile_query(query, open_schema()).plans[0]
     assert isinstance(plan.physical, AutomatonPlan)
-    return {state.name: state for state in States(plan.query, plan.physical.shape).all()}
+    (title, rows), *_others = plan.physical.explain().sections
+    assert title == "automaton"
+    found: States = {}
+    edge = ""
+    for row in rows:
+        if not row.startswith(" "):
+            found[row] = {}
+        elif row[2] != " ":
+            edge, text = re.split(r"  +", row.strip(), maxsplit=1)
+            found[list(found)[-1]][edge] = text
+        else:
+            found[list(found)[-1]][edge] += " " + row.strip()
+    return found
 
 
-def edges(state: State) -> dict[str, str]:
-    return {f"{edge.action} -> {edge.target}": " and ".join(edge.terms) for edge in state.edges}
-
-
-IGNORED = {
-    "strict_contiguity { }": ("False", "False"),
-    "partition_contiguity { [k] }": ("not [k] and WITHIN 5", "not [k] and WITHIN 5"),
-    "partition_contiguity { [k, x] }": ("not ([k] and [x]) and WITHIN 5", "not ([k] and [x]) and WITHIN 5"),
-    "skip_till_next_match { [k] }": ("not take and WITHIN 5", "not begin and WITHIN 5"),
-    "skip_till_any_match { }": ("True and WITHIN 5", "True and WITHIN 5"),
+STAYS = {
+    "strict_contiguity { }": "False and WITHIN 5",
+    "partition_contiguity { [k] }": "not [k] and WITHIN 5",
+    "partition_contiguity { [k, x] }": "not ([k] and [x]) and WITHIN 5",
+    "skip_till_next_match { [k] }": "not take a and WITHIN 5",
+    "skip_till_any_match { }": "True and WITHIN 5",
 }
 
 
-@pytest.mark.parametrize(("strategy", "formulas"), IGNORED.items())
-def test_what_is_ignored_depends_on_the_strategy(strategy: str, formulas: tuple[str, str]) -> None:
+@pytest.mark.parametrize("strategy", STAYS)
+def test_when_a_run_stays_depends_on_the_strategy(strategy: str) -> None:
     found = states(f"PATTERN SEQ(A+ a[], B b) WHERE {strategy} WITHIN 5")
-    assert edges(found["a[i]"])["ignore -> a[i]"] == formulas[0]
-    assert edges(found["b"])["ignore -> b"] == formulas[1]
-    assert "ignore -> a[1]" not in edges(found["a[1]"])
+    assert found["a: 1 or more events"]["stay"] == STAYS[strategy]
+    assert "stay" not in found["before any event"]
+    assert found["b: a match"] == {}
 
 
 BOUNDS = {
-    "+": ("1 or more events", "", ""),
-    "*": ("any number of events", "", ""),
-    "{2,}": ("2 or more events", "", "at least 2 taken and "),
-    "{3}": ("3 events", " and fewer than 3 taken", "at least 3 taken and "),
-    "{0,2}": ("0 to 2 events", " and fewer than 2 taken", ""),
-    "{1}": ("1 event", " and fewer than 1 taken", ""),
+    "+": ("1 or more events", "", "", ""),
+    "*": ("any number of events", "", "", ""),
+    "{2,}": ("2 or more events", "", " and at least 2 taken", "a.LEN, up to 2"),
+    "{3}": ("3 events", " and fewer than 3 taken", " and at least 3 taken", "a.LEN"),
+    "{0,2}": ("0 to 2 events", " and fewer than 2 taken", "", "a.LEN"),
 }
 
 
 @pytest.mark.parametrize("quantifier", BOUNDS)
 def test_how_many_events_a_closure_takes(quantifier: str) -> None:
-    about, fewer, enough = BOUNDS[quantifier]
+    about, fewer, enough, remembers = BOUNDS[quantifier]
     found = states(f"PATTERN SEQ(A{quantifier} a[], B b)")
-    assert found["a[i]"].about == about
-    assert edges(found["a[i]"])["take -> a[i]"] == f"mask: A{fewer}"
-    assert edges(found["a[i]"])["proceed -> b"] == f"{enough}peek: the event begins b"
-    assert ("proceed -> b" in edges(found["a[1]"])) == (quantifier in ("*", "{0,2}"))
-    assert found["a[i]"].needs == (["number of events taken"] if fewer or enough else [])
+    closure = found[f"a: {about}"]
+    assert closure["take -> a"] == f"mask: A{fewer}"
+    assert closure["begin -> b"] == f"mask: B{enough}"
+    assert ("begin -> b" in found["before any event"]) == (quantifier in ("*", "{0,2}"))
+    assert closure.get("remembers", "") == remembers
+
+
+def test_a_closure_of_one_event_takes_no_more() -> None:
+    assert states("PATTERN SEQ(A{1} a[], B b)")["a: 1 event"] == {"begin -> b": "mask: B", "stay": "True"}
 
 
 def test_a_full_closure_waits_for_what_comes_next() -> None:
     query = "PATTERN SEQ(A{2,3} a[], (B b | C c)) WHERE skip_till_next_match { }"
-    ignored = edges(states(query)["a[i]"])["ignore -> a[i]"]
-    assert ignored == "(not take if fewer than 3 taken, else not begin at b or c)"
+    stay = "not take a and not (begin b and at least 3 taken) and not (begin c and at least 3 taken)"
+    assert states(query)["a: 2 to 3 events"]["stay"] == stay
 
 
 def test_optional_components_are_passed_over() -> None:
     found = states("PATTERN SEQ(A a, B? b, C* c[], D? d) WHERE skip_till_next_match { count(c[]) != 1 }")
-    assert list(found) == ["a", "b", "c[1]", "c[i]", "d", "F"]
-    assert edges(found["a"]) == {"begin -> b": "mask: A"}
-    assert edges(found["b"]) == {
-        "begin -> c[1]": "mask: B",
-        "ignore -> b": "not begin, here or at c[1] or d",
-        "proceed -> c[1]": "peek: the event begins c[1] or d",
+    assert list(found) == ["before any event", "a", "b", "c: any number of events", "d: a match"]
+    assert found["before any event"] == {"begin -> a": "mask: A"}
+    assert found["b"] == {
+        "begin -> c": "mask: C",
+        "begin -> d": "mask: D and count(c[]) != 1",
+        "stay": "not begin c and not begin d",
+        "match": "count(c[]) != 1",
     }
-    assert edges(found["c[1]"])["proceed -> d"] == "count(c[]) != 1 and peek: the event begins d"
-    assert edges(found["d"])["proceed -> F"] == ""
+    assert found["c: any number of events"] == {
+        "begin -> d": "mask: D and count(c[]) != 1",
+        "take -> c": "mask: C",
+        "stay": "not take c",
+        "match": "count(c[]) != 1",
+        "remembers": "c.LEN",
+    }
 
 
 def test_a_condition_on_what_may_not_be_there_says_so() -> None:
     found = states("PATTERN SEQ(A? a, B b, (C c | D d)) WHERE a.x < b.x AND b.x < c.x AND c.x < 3")
-    assert edges(found["b"])["begin -> c or d"] == "mask: B and a.x < b.x, if there is a"
-    assert found["b"].needs == ["a.x", "whether there is a"]
-    assert edges(found["c"])["begin -> F"] == "mask: C and c.x < 3 and b.x < c.x"
-    assert found["c"].needs == ["b.x"]
-
-
-def test_a_component_called_f_is_not_the_final_state() -> None:
-    assert list(states("PATTERN SEQ(A+ a[], F)")) == ["a[1]", "a[i]", "F", "final"]
+    assert found["before any event"]["begin -> b"] == "mask: B and a.x < b.x, if there is a"
+    assert found["a"]["begin -> b"] == "mask: B and a.x < b.x, if there is a"
+    assert found["a"]["remembers"] == "a.x, whether there is a"
+    assert found["b"]["begin -> c"] == "mask: C and c.x < 3 and b.x < c.x"
+    assert found["b"]["remembers"] == "b.x"
 
 
 NEEDED = {
-    "b.x > a[1].x": ("b", "a[1].x"),
-    "b.x > a[a.LEN].x": ("b", "a[a.LEN].x"),
-    "b.x > a.LEN": ("b", "a.LEN"),
-    "b.x > count(a[])": ("b", "a.LEN"),
-    "b.x > avg(a[].x)": ("b", "running sum and count of a[].x"),
-    "b.x > count(a[].x)": ("b", "running count of a[].x"),
-    "b.x > first(a[].y)": ("b", "a[1].y"),
-    "start(b) - end(a[1]) < 3": ("b", "end(a[1])"),
-    "a[i].x > a[i-1].x": ("a[i]", "a[i-1].x"),
-    "a[i].x > a[1].y": ("a[i]", "a[1].y"),
-    "a[i].x > max(a[..i-1].x)": ("a[i]", "running max of a[..i-1].x"),
-    "a[a.LEN].x > sum(a[].y) + a[1].x": ("a[i]", "a[a.LEN].x, running sum of a[].y, a[1].x"),
-    "a[1].x > 3": ("a[1]", ""),
-    "a[i].x > 3 AND b.x > 4": ("b", ""),
+    "b.x > a[1].x": "a[1].x",
+    "b.x > a[a.LEN].x": "a[a.LEN].x",
+    "b.x > a.LEN": "a.LEN",
+    "b.x > count(a[])": "a.LEN",
+    "b.x > avg(a[].x)": "running sum and count of a[].x",
+    "b.x > count(a[].x)": "running count of a[].x",
+    "b.x > first(a[].y)": "a[1].y",
+    "start(b) - end(a[1]) < 3": "end(a[1])",
+    "a[i].x > a[i-1].x": "a[a.LEN].x",
+    "a[i].x > a[1].y": "a[1].y",
+    "a[i].x > max(a[..i-1].x)": "running max of a[..i-1].x",
+    "a[a.LEN].x > sum(a[].y) + a[1].x": "a[a.LEN].x, running sum of a[].y, a[1].x",
+    "a[1].x > 3": "",
+    "a[i].x > 3 AND b.x > 4": "",
 }
 
 
 @pytest.mark.parametrize("condition", NEEDED)
 def test_what_a_run_remembers(condition: str) -> None:
-    name, needs = NEEDED[condition]
     found = states(f"PATTERN SEQ(A+ a[], B b) WHERE {condition}")
-    assert ", ".join(found[name].needs) == needs
-    assert all(state.needs == [] for state in found.values() if state.name != name)
+    assert found["a: 1 or more events"].get("remembers", "") == NEEDED[condition]
+    assert all("remembers" not in found[name] for name in ("before any event", "b: a match"))
 
 
 # ---- the choice of engine --------------------------------------------------------------------------------

@@ -86,8 +86,8 @@ def _look(stream: pa.Table, evaluation: str, result: tuple[pa.Table, oz.Report])
     figures: Figures = {"matches": found.num_rows, "match length": bound / max(found.num_rows, 1) + others}
     counters = report.counters
     if evaluation == "backtracking":
-        # what it counts as merged is events read by runs: over all events, the runs at a time step
-        return {**figures, "runs per event": counters.merged / len(stream)}
+        # over all events, the runs at a time step
+        return {**figures, "runs per event": counters.read / len(stream)}
     if evaluation == "merging":
         figures["merged %"] = 100 * counters.merged / max(counters.made, 1)
     return {**figures, "most runs": counters.peak}

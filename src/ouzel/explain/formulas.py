@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from ouzel.explain.layout import Placed
-from ouzel.explain.needs import may_be_absent
 from ouzel.explain.words import equivalence_words, type_words
 from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct, Place
@@ -22,11 +21,10 @@ def formula(terms: Iterable[str]) -> list[str]:
     return [term if number == 0 else f"and {term}" for number, term in enumerate(terms)] or ["True"]
 
 
-def term(conjunct: Conjunct, optional: Collection[str] = (), binding: str = "") -> str:
-    """A conjunct as a term; one that mentions an event which is not there is not applied."""
+def term(conjunct: Conjunct, present: Collection[str] = ()) -> str:
+    """A conjunct as a term; where one of the variables that must be `present` has no event, it is not applied."""
     text = f"({conjunct.text})" if len(conjunct.literals) > 1 else conjunct.text
-    absent = may_be_absent(conjunct, optional, binding)
-    return f"{text}, if there is {' and '.join(absent)}" if absent else text
+    return f"{text}, if there is {' and '.join(sorted(present))}" if present else text
 
 
 def masked(query: BoundQuery, unmasked: Sequence[Conjunct]) -> list[Conjunct]:

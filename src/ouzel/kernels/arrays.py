@@ -34,10 +34,10 @@ def copy_rows(source: Any, begin: int, target: Any, at: int, count: int) -> None
 
 
 def same_run(ri: Any, rf: Any, a: int, b: int) -> bool:
-    """Whether two runs have the same future: equal rows but for the columns 2 to 4, which tell of their past."""
-    if ri[a, 0] != ri[b, 0] or ri[a, 1] != ri[b, 1]:
+    """Whether two runs have the same future: equal rows but for the columns 1 to 3, which tell of their past."""
+    if ri[a, 0] != ri[b, 0]:
         return False
-    for j in range(5, ri.shape[1]):
+    for j in range(4, ri.shape[1]):
         if ri[a, j] != ri[b, j]:
             return False
     for j in range(rf.shape[1]):
@@ -48,8 +48,8 @@ def same_run(ri: Any, rf: Any, a: int, b: int) -> bool:
 
 def hash_run(ri: Any, rf: Any, r: int) -> int:
     """A number that is equal for equal runs; every step stays within 63 bits, compiled or not."""
-    h: int = ri[r, 0] * 31 + ri[r, 1]
-    for j in range(5, ri.shape[1] + rf.shape[1]):
+    h: int = ri[r, 0]
+    for j in range(4, ri.shape[1] + rf.shape[1]):
         if j < ri.shape[1]:
             h ^= ri[r, j]
         elif math.isfinite(rf[r, j - ri.shape[1]]):

@@ -182,13 +182,17 @@ class Found:
 
 @dataclass
 class Counters:
-    """What a matching did: runs made, merged and shed, matches shed, the most runs that were open at once."""
+    """What a matching did: runs made, merged and shed, matches shed, the most runs that were open at once.
+
+    `read` is how many events runs read that were driven one after the other.
+    """
 
     made: int = 0
     merged: int = 0
     shed_runs: int = 0
     shed_matches: int = 0
     peak: int = 0
+    read: int = 0
 
     def add(self, others: Counters) -> None:
         """Add what another matching did."""
@@ -197,6 +201,7 @@ class Counters:
         self.shed_runs += others.shed_runs
         self.shed_matches += others.shed_matches
         self.peak = max(self.peak, others.peak)
+        self.read += others.read
 
 
 class Matching(Protocol):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ouzel.errors import OuzelError
 from ouzel.logical.query import BoundQuery
-from ouzel.physical.automaton.drivers import breadth_first, depth_first
+from ouzel.physical.automaton.construct import construct
+from ouzel.physical.automaton.drivers import breadth_first, depth_first, kernel_source
 from ouzel.physical.automaton.expand import expand_source
 from ouzel.physical.automaton.explained import explained
 from ouzel.physical.automaton.graph import PathGraph
 from ouzel.physical.automaton.matching import AutomatonMatching
 from ouzel.physical.automaton.negation import Refutation, refutations
+from ouzel.physical.automaton.registers import Slots
 from ouzel.physical.automaton.shape import Shape, shape_of
-from ouzel.physical.automaton.source import automaton_source
+from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.moments import check_moments
 from ouzel.physical.compiled.operands import Operands
@@ -39,11 +42,9 @@ class AutomatonPlan:
 
     query: BoundQuery
     shape: Shape
+    automaton: Automaton
+    slots: Slots
     filters: Filters
-    operands: Operands
-    source: str
-    widths: tuple[int, int]
-    expand_source: str
     refutations: tuple[Refutation, ...]
     evaluation: str
     takes_lasting = False
@@ -54,11 +55,34 @@ class AutomatonPlan:
         if evaluation not in EVALUATIONS:
             raise OuzelError(f"evaluation: required one of {', '.join(EVALUATIONS)}; got {evaluation!r}")
         shape, filters = shape_of(query)
+        automaton = construct(query, shape)
+        return cls(query, shape, automaton, Slots.of(automaton), filters, tuple(refutations(shape)), evaluation)
+
+    @cached_property
+    def _kernel(self) -> tuple[str, Operands]:
         operands = Operands()
-        driver = depth_first if evaluation == "backtracking" else breadth_first
-        source, widths = automaton_source(shape, operands, driver)
-        refuting = tuple(refutations(shape))
-        return cls(query, shape, filters, operands, source, widths, expand_source(shape), refuting, evaluation)
+        driver = depth_first if self.evaluation == "backtracking" else breadth_first
+        return kernel_source(self.slots, operands, driver), operands
+
+    @property
+    def source(self) -> str:
+        """The kernel that drives runs."""
+        return self._kernel[0]
+
+    @property
+    def operands(self) -> Operands:
+        """What that kernel reads of events."""
+        return self._kernel[1]
+
+    @cached_property
+    def expand_source(self) -> str:
+        """The kernel that writes matches out."""
+        return expand_source(self.shape)
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """The number of integers and of floats in a run."""
+        return self.slots.widths
 
     @property
     def queries(self) -> tuple[BoundQuery, ...]:
@@ -81,7 +105,7 @@ class AutomatonPlan:
 
     def explain(self) -> Explained:
         """Its states and their edges."""
-        return explained(self.query, self.shape)
+        return explained(self.query, self.shape, self.automaton)
 
     def totals(self, events: EventTable, limits: Limits, tell: Tell | None = None) -> MatchTotals | None:
         """Totals over all matches, unless something filters them, or runs of several partitions go together."""

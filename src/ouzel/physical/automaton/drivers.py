@@ -10,11 +10,15 @@ and returns; it is called again with more room, and goes on.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 
-from ouzel.physical.automaton.registers import FIRST, NODE, START
-from ouzel.physical.automaton.source import Writer
+from ouzel.physical.automaton.parameters import CURSOR, SIGNATURE
+from ouzel.physical.automaton.registers import FIRST, NODE, START, Slots
+from ouzel.physical.automaton.source import RunWriter
 from ouzel.physical.automaton.store import UNION
+from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.stoppable import SEEN
 
@@ -33,242 +37,240 @@ class Status(IntEnum):
     TOO_MANY_MATCHES = 8
 
 
-_SHORT = (
-    f"{Status.NODES:d} if nodes + room > len(event) else {Status.FOUND:d} if matches + room > len(found) "
-    f"else {Status.RUNS:d} if runs + room > len(ri) else {Status.DONE:d}"
-)
-
-CURSOR = (
-    "p",
-    "i",
-    "loaded",
-    "runs",
-    "nodes",
-    "matches",
-    "live",
-    "stamp",
-    "made",
-    "merged",
-    "shed",
-    "peak",
-    "lost",
-)
-"""What a kernel must know to go on, in the order of the array `cursor`."""
-
-_ARGUMENTS = """board, cursor, base, masks, keys, begins, moments, clocks, limit, merge,
-    most_runs, sheds, most_nodes, most_found, from_runs, until_runs, old_ri, old_rf, ri, rf, keep, slots, stamps,
-    to_runs, new_ri, new_rf, found, event, component, before, lesser, stretch"""
+Driver = Callable[[RunWriter], None]
 
 
-def breadth_first(writer: Writer) -> str:
-    """All runs at every event (SASE+ 5.2.1), equal ones merged if asked to (5.2.2).
+def kernel_source(slots: Slots, operands: Operands, driver: Driver) -> str:
+    """Write a kernel that drives the runs of an automaton."""
+    writer = RunWriter(operands=operands, automaton=slots.automaton, slots=slots, depth=1)
+    for place, name in enumerate(CURSOR):
+        writer.line(f"{name} = cursor[{place}]")
+    writer.line(REACH)
+    driver(writer)
+    _return(writer, Status.DONE)
+    return f"@jit\ndef kernel({', '.join(SIGNATURE)}, {operands.parameters}):\n{writer.text}\n"
+
+
+def breadth_first(writer: RunWriter) -> None:
+    """All runs at every event (SASE+ 5.2.1), equal ones merged if asked to (5.2.2)."""
+    line, block = writer.line, writer.block
+    with _partitions(writer):
+        with block("if loaded == 0:"):
+            line("runs = until_runs[p] - from_runs[p]")
+            with block("if runs > len(ri):"):
+                line("runs = 0")
+                _return(writer, Status.RUNS)
+            line("copy_rows(old_ri, from_runs[p], ri, 0, runs)")
+            line("copy_rows(old_rf, from_runs[p], rf, 0, runs)")
+            line("i = begins[p]")
+            line("loaded = 1")
+        with block("while i < begins[p + 1]:"):
+            line("board[1] = i - begins[0]")
+            _stop(writer)
+            _moment(writer)
+            line(f"room = (runs + 1) * (g - i) * {writer.most_moves} + runs")
+            for status, is_short in (
+                (Status.NODES, "nodes + 2 * room > len(event)"),
+                (Status.FOUND, "matches + room > len(found)"),
+                (Status.RUNS, "runs + room > len(ri)"),
+            ):
+                with block(f"if {is_short}:"):
+                    _return(writer, status)
+            line("old = runs")
+            line("changed = False")
+            line("ended = False")
+            line(f"oldest = {oldest('clocks[i]')}")
+            with block("for r in range(old):"):
+                with block(f"if {writer.is_expired('r', 'oldest')}:"):
+                    line("keep[r] = False")
+                with block("else:"):
+                    writer.moves()
+                line("ended = ended or not keep[r]")
+            writer.starts()
+            with block("if merge and changed and runs > 1:"):
+                _merge(writer)
+            with block("elif ended:"):
+                _close_up(writer)
+            line("peak = max(peak, live + runs)")
+            line("i = g")
+            _limits(writer)
+        with block("if live + runs > len(new_ri):"):
+            _return(writer, Status.NEW_RUNS)
+        line("copy_rows(ri, 0, new_ri, live, runs)")
+        line("copy_rows(rf, 0, new_rf, live, runs)")
+        line("live += runs")
+        line("to_runs[p + 1] = live")
+
+
+def _merge(writer: RunWriter) -> None:
+    """Make runs of one future one run, and close up.
 
     A merged run goes on as long as the one that started last.  Its node is a union: `before` leads to the paths
     that started last, `event` to the others, of which `lesser` is the latest start, to tell when they expire.
     """
-    moves, starts = writer.moves(5), writer.starts(3)
-    return f"""
-@jit
-def kernel(
-    {_ARGUMENTS}, {writer.registers.operands.parameters}
-):
-{_load()}
-    {REACH}
-    while p < len(begins) - 1:
-        if loaded == 0:
-            runs = until_runs[p] - from_runs[p]
-            if runs > len(ri):
-                runs = 0
-                {_return(Status.RUNS, 4)}
-            copy_rows(old_ri, from_runs[p], ri, 0, runs)
-            copy_rows(old_rf, from_runs[p], rf, 0, runs)
-            i = begins[p]
-            loaded = 1
-        while i < begins[p + 1]:
-            board[1] = i - begins[0]
-            {SEEN}
-                return {int(Status.STOPPED)}
-            g = i + 1
-            while g < begins[p + 1] and moments[g] == moments[i]:
-                g += 1
-            room = (runs + 1) * (g - i) * {writer.most_moves} + runs
-            if nodes + 2 * room > len(event):
-                {_return(Status.NODES, 4)}
-            if matches + room > len(found):
-                {_return(Status.FOUND, 4)}
-            if runs + room > len(ri):
-                {_return(Status.RUNS, 4)}
-            old = runs
-            changed = False
-            oldest = {oldest("clocks[i]")}
-            for r in range(old):
-                if {writer.is_expired("r", "oldest")}:
-                    keep[r] = False
-                else:
-{moves}
-{starts}
-            alive = 0
-            if merge and changed and runs > 1:
-                stamp += 1
-                for r in range(runs):
-                    if r < old and not keep[r]:
-                        continue
-                    h = hash_run(ri, rf, r) & (len(slots) - 1)
-                    while stamps[h] == stamp and not same_run(ri, rf, r, slots[h]):
-                        h = (h + 1) & (len(slots) - 1)
-                    if stamps[h] == stamp:
-                        o = slots[h]
-                        component[nodes] = {UNION}
-                        if ri[o, {START}] >= ri[r, {START}]:
-                            before[nodes] = ri[o, {NODE}]
-                            event[nodes] = ri[r, {NODE}]
-                            lesser[nodes] = ri[r, {FIRST}]
-                        else:
-                            before[nodes] = ri[r, {NODE}]
-                            event[nodes] = ri[o, {NODE}]
-                            lesser[nodes] = ri[o, {FIRST}]
-                            ri[o, {START}] = ri[r, {START}]
-                            ri[o, {FIRST}] = ri[r, {FIRST}]
-                        ri[o, {NODE}] = nodes
-                        nodes += 1
-                        merged += 1
-                        continue
-                    stamps[h] = stamp
-                    slots[h] = alive
-                    if alive != r:
-{writer.copy(6, "r", "alive")}
-                    alive += 1
-            else:
-                for r in range(runs):
-                    if r >= old or keep[r]:
-                        if alive != r:
-{writer.copy(7, "r", "alive")}
-                        alive += 1
-            runs = alive
-            peak = max(peak, live + runs)
-            i = g
-            if live + runs > most_runs:
-                if not sheds:
-                    {_return(Status.TOO_MANY_RUNS, 5)}
-                # the runs that began first stay
-                shed += min(live + runs - most_runs, runs)
-                runs = max(most_runs - live, 0)
-            if nodes > most_nodes:
-                if not sheds:
-                    {_return(Status.TOO_MANY_NODES, 5)}
-                # nodes are for good: without runs there will be no more of them than of events
-                shed += runs
-                runs = 0
-            if matches > most_found:
-                if not sheds:
-                    {_return(Status.TOO_MANY_MATCHES, 5)}
-                lost += matches - most_found
-                matches = most_found
-        if live + runs > len(new_ri):
-            {_return(Status.NEW_RUNS, 3)}
-        copy_rows(ri, 0, new_ri, live, runs)
-        copy_rows(rf, 0, new_rf, live, runs)
-        live += runs
-        to_runs[p + 1] = live
-        p += 1
-        loaded = 0
-    {_return(Status.DONE, 1)}
-"""
+    line, write, block = writer.line, writer.write, writer.block
+    write("stamp += 1", "alive = 0")
+    with block("for r in range(runs):"):
+        write("if r < old and not keep[r]:", "    continue")
+        line("h = hash_run(ri, rf, r) & (len(slots) - 1)")
+        with block("while stamps[h] == stamp and not same_run(ri, rf, r, slots[h]):"):
+            line("h = (h + 1) & (len(slots) - 1)")
+        with block("if stamps[h] == stamp:"):
+            line("o = slots[h]")
+            line(f"component[nodes] = {UNION}")
+            with block(f"if ri[o, {START}] >= ri[r, {START}]:"):
+                line(f"before[nodes] = ri[o, {NODE}]")
+                line(f"event[nodes] = ri[r, {NODE}]")
+                line(f"lesser[nodes] = ri[r, {FIRST}]")
+            with block("else:"):
+                line(f"before[nodes] = ri[r, {NODE}]")
+                line(f"event[nodes] = ri[o, {NODE}]")
+                line(f"lesser[nodes] = ri[o, {FIRST}]")
+                line(f"ri[o, {START}] = ri[r, {START}]")
+                line(f"ri[o, {FIRST}] = ri[r, {FIRST}]")
+            write(f"ri[o, {NODE}] = nodes", "nodes += 1", "merged += 1", "continue")
+        write("stamps[h] = stamp", "slots[h] = alive")
+        with block("if alive != r:"):
+            writer.copy("r", "alive")
+        line("alive += 1")
+    line("runs = alive")
 
 
-def depth_first(writer: Writer) -> str:
+def _close_up(writer: RunWriter) -> None:
+    """Move runs to where others have ended."""
+    line, block = writer.line, writer.block
+    line("alive = 0")
+    with block("for r in range(runs):"), block("if r >= old or keep[r]:"):
+        with block("if alive != r:"):
+            writer.copy("r", "alive")
+        line("alive += 1")
+    line("runs = alive")
+
+
+def _limits(writer: RunWriter) -> None:
+    """Shed what is too much, or return."""
+    line, block = writer.line, writer.block
+    with block("if live + runs > most_runs:"):
+        with block("if not sheds:"):
+            _return(writer, Status.TOO_MANY_RUNS)
+        # the runs that began first stay
+        line("shed += min(live + runs - most_runs, runs)")
+        line("runs = max(most_runs - live, 0)")
+    with block("if nodes > most_nodes:"):
+        with block("if not sheds:"):
+            _return(writer, Status.TOO_MANY_NODES)
+        # nodes are for good: without runs there will be no more of them than of events
+        line("shed += runs")
+        line("runs = 0")
+    with block("if matches > most_found:"):
+        with block("if not sheds:"):
+            _return(writer, Status.TOO_MANY_MATCHES)
+        line("lost += matches - most_found")
+        line("matches = most_found")
+
+
+def depth_first(writer: RunWriter) -> None:
     """One run at a time, forks postponed (SASE+ 5.2.3): for comparison, and over a whole stream only.
 
     Row 0 is the singleton run; those postponed lie above it as a stack, each with the event at which it goes on,
     in `slots`.  Where room is short, all that came of one start is undone and done again.
     """
-    moves, starts = writer.moves(5), writer.starts(4)
-    return f"""
-@jit
-def kernel(
-    {_ARGUMENTS}, {writer.registers.operands.parameters}
-):
-{_load()}
-    {REACH}
-    while p < len(begins) - 1:
-        if loaded == 0:
-            i = begins[p]
-            loaded = 1
-        while i < begins[p + 1]:
-            board[1] = i - begins[0]
-            start = i
-            nodes_before = nodes
-            matches_before = matches
-            g = i + 1
-            while g < begins[p + 1] and moments[g] == moments[i]:
-                g += 1
-            next_start = g
-            changed = False
-            runs = 1
-            postponed = 1
-            room = (g - i) * {writer.most_moves} + 1
-            status = {_SHORT}
-            if status == {int(Status.DONE)}:
-{starts}
-            while runs > 1 and status == {int(Status.DONE)}:
-                {SEEN}
-                    return {int(Status.STOPPED)}
-                while postponed < runs:
-                    slots[postponed] = g
-                    postponed += 1
-                peak = max(peak, runs)
-                runs -= 1
-                postponed = runs
-{writer.copy(4, "runs", "0")}
-                i = slots[runs]
-                r = 0
-                keep[0] = True
-                while keep[0] and i < begins[p + 1] and not {writer.is_expired("0", oldest("clocks[i]"))}:
-                    g = i + 1
-                    while g < begins[p + 1] and moments[g] == moments[i]:
-                        g += 1
-                    merged += g - i
-                    room = 2 * (g - i) * {writer.most_moves} + 1
-                    status = {_SHORT}
-                    if status != {int(Status.DONE)}:
-                        break
-{moves}
-                    while postponed < runs:
-                        slots[postponed] = g
-                        postponed += 1
-                    i = g
-                g = i
-            if status == {int(Status.DONE)} and peak > most_runs:
-                status = {int(Status.TOO_MANY_RUNS)}
-            if status == {int(Status.DONE)} and nodes > most_nodes:
-                status = {int(Status.TOO_MANY_NODES)}
-            if status == {int(Status.DONE)} and matches > most_found:
-                if sheds:
-                    lost += matches - most_found
-                    matches = most_found
-                else:
-                    status = {int(Status.TOO_MANY_MATCHES)}
-            if status != {int(Status.DONE)}:
-                i = start
-                nodes = nodes_before
-                matches = matches_before
-                runs = 0
-                {_save(4)}
-                return status
-            i = next_start
-        p += 1
-        loaded = 0
-    {_return(Status.DONE, 1)}
-"""
+    line, write, block = writer.line, writer.write, writer.block
+    done = int(Status.DONE)
+    with _partitions(writer):
+        write("if loaded == 0:", "    i = begins[p]", "    loaded = 1")
+        with block("while i < begins[p + 1]:"):
+            write("board[1] = i - begins[0]", "start = i", "nodes_before = nodes", "matches_before = matches")
+            _moment(writer)
+            write("next_start = g", "changed = False", "runs = 1", "postponed = 1")
+            line(f"room = (g - i) * {writer.most_moves} + 1")
+            line(f"status = {_SHORT}")
+            with block(f"if status == {done}:"):
+                writer.starts()
+            with block(f"while runs > 1 and status == {done}:"):
+                _stop(writer)
+                _postpone(writer)
+                write("peak = max(peak, runs)", "runs -= 1", "postponed = runs")
+                writer.copy("runs", "0")
+                write("i = slots[runs]", "r = 0", "keep[0] = True")
+                expired = writer.is_expired("0", oldest("clocks[i]"))
+                with block(f"while keep[0] and i < begins[p + 1] and not {expired}:"):
+                    _moment(writer)
+                    line("read += g - i")
+                    line(f"room = 2 * (g - i) * {writer.most_moves} + 1")
+                    line(f"status = {_SHORT}")
+                    write(f"if status != {done}:", "    break")
+                    writer.moves()
+                    _postpone(writer)
+                    line("i = g")
+                line("g = i")
+            _depth_limits(writer)
+            with block(f"if status != {done}:"):
+                write("i = start", "nodes = nodes_before", "matches = matches_before", "runs = 0")
+                _save(writer)
+                line("return status")
+            line("i = next_start")
 
 
-def _load() -> str:
-    return "\n".join(f"    {name} = cursor[{place}]" for place, name in enumerate(CURSOR))
+_SHORT = (
+    f"{Status.NODES:d} if nodes + room > len(event) else {Status.FOUND:d} if matches + room > len(found) "
+    f"else {Status.RUNS:d} if runs + room > len(ri) else {Status.DONE:d}"
+)
 
 
-def _save(depth: int) -> str:
-    return ("\n" + "    " * depth).join(f"cursor[{place}] = {name}" for place, name in enumerate(CURSOR))
+def _postpone(writer: RunWriter) -> None:
+    """Note where runs that were made go on."""
+    with writer.block("while postponed < runs:"):
+        writer.write("slots[postponed] = g", "postponed += 1")
 
 
-def _return(status: Status, depth: int) -> str:
-    return f"{_save(depth)}\n{'    ' * depth}return {int(status)}"
+def _depth_limits(writer: RunWriter) -> None:
+    """Return when there is too much of something; matches can be shed."""
+    line, block = writer.line, writer.block
+    is_done = f"status == {int(Status.DONE)}"
+    for status, is_reached in (
+        (Status.TOO_MANY_RUNS, "peak > most_runs"),
+        (Status.TOO_MANY_NODES, "nodes > most_nodes"),
+    ):
+        with block(f"if {is_done} and {is_reached}:"):
+            line(f"status = {int(status)}")
+    with block(f"if {is_done} and matches > most_found:"):
+        with block("if sheds:"):
+            line("lost += matches - most_found")
+            line("matches = most_found")
+        with block("else:"):
+            line(f"status = {int(Status.TOO_MANY_MATCHES)}")
+
+
+# ---- what both do ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _partitions(writer: RunWriter) -> Iterator[None]:
+    """A loop over the partitions."""
+    with writer.block("while p < len(begins) - 1:"):
+        yield
+        writer.write("p += 1", "loaded = 0")
+
+
+def _moment(writer: RunWriter) -> None:
+    """The events i to g are simultaneous."""
+    writer.line("g = i + 1")
+    with writer.block("while g < begins[p + 1] and moments[g] == moments[i]:"):
+        writer.line("g += 1")
+
+
+def _stop(writer: RunWriter) -> None:
+    """Look whether to stop."""
+    with writer.block(SEEN):
+        writer.line(f"return {int(Status.STOPPED)}")
+
+
+def _save(writer: RunWriter) -> None:
+    for place, name in enumerate(CURSOR):
+        writer.line(f"cursor[{place}] = {name}")
+
+
+def _return(writer: RunWriter, status: Status) -> None:
+    _save(writer)
+    writer.line(f"return {int(status)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from ouzel.explain.formulas import (
     formula,
     mask,
@@ -13,31 +15,146 @@ from ouzel.explain.formulas import (
     within,
 )
 from ouzel.explain.layout import Entry, Placed, columns
+from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct, Place
+from ouzel.logical.expressions import Attribute, Moment, references
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton.register_words import register_words
 from ouzel.physical.automaton.shape import Shape
-from ouzel.physical.automaton.states import State, States
+from ouzel.physical.automaton.states import Automaton, Condition, Guard, Move, State
+from ouzel.physical.automaton.steps import Crossing
 from ouzel.physical.contract import Explained
-from ouzel.physical.reference.steps import Crossing
+
+START = "before any event"
 
 
-def explained(query: BoundQuery, shape: Shape) -> Explained:
+def explained(query: BoundQuery, shape: Shape, automaton: Automaton) -> Explained:
     """The sections of the plan; the conditions, each with the one place where it went."""
-    states = States(query, shape)
-    rows = _state_rows(states.all())
-    sections = [("automaton", rows), ("negation", _negation(query, shape))]
-    return Explained(sections, _placed(query, shape, states))
+    states = _States(query, shape, automaton)
+    sections = [("automaton", columns(states.entries())), ("negation", _negation(query, shape))]
+    return Explained(sections, states.placed())
 
 
-def _state_rows(states: list[State]) -> list[str]:
-    """A row for every state, and below it its edges, aligned with those of the other states."""
-    entries: list[Entry] = []
-    for state in states:
-        entries.append((f"{state.name}: {state.about}" if state.about else state.name, []))
-        entries += [(f"  {edge.action} -> {edge.target}", formula(edge.terms)) for edge in state.edges]
-        entries += [("  needs", [", ".join(state.needs)])] if state.needs else []
-    return columns(entries)
+class _States:
+    """Puts the states of an automaton into words."""
+
+    def __init__(self, query: BoundQuery, shape: Shape, automaton: Automaton) -> None:
+        self.query, self.shape, self.automaton = query, shape, automaton
+        self.masked = masked(query, shape.conjuncts)
+
+    def entries(self) -> list[Entry]:
+        """An entry for every state, and below it its moves, its stay, and what a run remembers there."""
+        found: list[Entry] = [(START, [])]
+        found += [self._move(move, has_begun=False) for move in self.automaton.starts]
+        for number, state in enumerate(self.automaton.states):
+            found.append((self._header(number, state), []))
+            if state.moves:
+                found += [self._move(move, has_begun=True) for move in state.moves]
+                found.append(("  stay", formula(self._stay(state) + within(self.query))))
+            if state.accepts:
+                found.append(("  match", formula(map(_term, state.accepts))))
+            elif state.moves and state.accepts is not None:
+                found.append(("  match", ["True"]))
+            remembered = self._remembered(number) if state.moves else []
+            found += [("  remembers", [", ".join(remembered)])] if remembered else []
+        return found
+
+    def _header(self, number: int, state: State) -> str:
+        component = self.automaton.variables[number]
+        about = [_bounds(component)] if component.is_array else []
+        if not state.moves and state.accepts == ():
+            about.append("a match")
+        return f"{state.name}: {', '.join(about)}" if about else state.name
+
+    # ---- moves and stays ---------------------------------------------------------------------------------
+
+    def _move(self, move: Move, *, has_begun: bool) -> Entry:
+        terms = self._guard(move.guard, has_begun=has_begun) + (within(self.query) if has_begun else [])
+        return f"  {move.action} -> {self.automaton.states[move.target].name}", formula(terms)
+
+    def _guard(self, guard: Guard, *, has_begun: bool) -> list[str]:
+        """What has to be true of an event for a run, which has its partition once it has begun."""
+        component = next(one for one in self.query.components if one.position == guard.static)
+        partition = same_partition(self.query) if has_begun else []
+        return [mask(component, self.masked), *partition, *map(_term, guard.conditions)]
+
+    def _stay(self, state: State) -> list[str]:
+        """What lets a run stay as it was (SASE+ 3.2, step 3)."""
+        if state.stay.unless is None:
+            if self.query.strategy is not Strategy.PARTITION_CONTIGUITY:
+                return ["False"]
+            tests = same_partition(self.query)
+            return [f"not {tests[0]}" if len(tests) == 1 else f"not ({' and '.join(tests)})"]
+        return [self._not(guard, state.moves) for guard in state.stay.unless] or ["True"]
+
+    def _not(self, guard: Guard, moves: Sequence[Move]) -> str:
+        """That an event does not satisfy a guard: that of a move, or one that has more conditions."""
+        for move in moves:
+            count = len(move.guard.conditions)
+            if move.guard.static == guard.static and move.guard.conditions == guard.conditions[:count]:
+                name = self._edge(move)
+                more = [_term(condition) for condition in guard.conditions[count:]]
+                return f"not ({' and '.join([name, *more])})" if more else f"not {name}"
+        return f"not ({' and '.join(self._guard(guard, has_begun=True))})"
+
+    def _edge(self, move: Move) -> str:
+        return f"{move.action} {self.automaton.states[move.target].name}"
+
+    def _remembered(self, number: int) -> list[str]:
+        """What a run knows of itself, its start for the window and its partition if need be, and its registers."""
+        window = self.query.window
+        clock = "start position of the run" if window and window.counts_events else "start time of the run"
+        own = ([clock] if window else []) + (["partition of the run"] if self.automaton.together else [])
+        held = self.automaton.held[number]
+        return own + [register_words(one) for one in self.automaton.registers if one in held]
+
+    # ---- conditions --------------------------------------------------------------------------------------
+
+    def placed(self) -> Placed:
+        """Every condition, and all edges whose guards have it."""
+        query, once = self.query, {id(conjunct) for conjunct in self.masked}
+        apart = "partitions: a run meets only events of its own"
+        placed = placed_first(query, "every begin and take" if meets_other_partitions(query) else apart)
+        for conjunct in query.conjuncts:
+            if conjunct.component is not None:
+                place = f"mask of {conjunct.component.variable}, once per event" if id(conjunct) in once else ""
+                placed.append((conjunct.text, place or self._place(conjunct, conjunct.component)))
+        edges = any(-1 in (before, after) for before, _crossing, after in self.shape.crossings())
+        everywhere = "every edge of a run that has begun" + (", and negation" if edges else "")
+        return placed + [(text, everywhere) for text in within(query)]
+
+    def _place(self, conjunct: Conjunct, component: Component) -> str:
+        if conjunct.place is Place.NEGATIVE:
+            return f"negation of {component.variable}, on matches"
+        moves = [*self.automaton.starts, *(move for state in self.automaton.states for move in state.moves)]
+        found = [self._edge(move) for move in moves if _mentions(move.guard.conditions, conjunct)]
+        found += [
+            f"match at {one.name}" for one in self.automaton.states if _mentions(one.accepts or (), conjunct)
+        ]
+        return ", ".join(dict.fromkeys(found))
+
+
+def _mentions(conditions: Iterable[Condition], conjunct: Conjunct) -> bool:
+    written = conjunct.text, conjunct.span
+    return any((condition.conjunct.text, condition.conjunct.span) == written for condition in conditions)
+
+
+def _term(condition: Condition) -> str:
+    return term(condition.conjunct, {register.of.variable for register in condition.present})
+
+
+def _bounds(component: Component) -> str:
+    """How many events a closure takes."""
+    least, most = component.least, component.most
+    if most is None:
+        return f"{least} or more events" if least else "any number of events"
+    if least == most:
+        return f"{least} event{'s' if least > 1 else ''}"
+    return f"{least} to {most} events"
+
+
+# ---- negation --------------------------------------------------------------------------------------------
 
 
 def _negation(query: BoundQuery, shape: Shape) -> list[str]:
@@ -56,7 +173,7 @@ def _refutation(
     before, after = (shape.states[end].variable if end >= 0 else "" for end in ends)
     own = [c for c in shape.conjuncts if c.component is component and c.place is Place.NEGATIVE]
     terms = [mask(component, masked(query, shape.conjuncts)), *same_partition(query)]
-    terms += [term(conjunct, shape.optional) for conjunct in own]
+    terms += [term(conjunct, _uncertain(conjunct, shape)) for conjunct in own]
     where = f"between {before} and {after}"
     if not before:
         where = f"before {after}"
@@ -69,28 +186,7 @@ def _refutation(
     return f"no {component.variable} {where}", formula(terms)
 
 
-def _placed(query: BoundQuery, shape: Shape, states: States) -> Placed:
-    once = {id(conjunct) for conjunct in masked(query, shape.conjuncts)}
-    apart = "partitions: a run meets only events of its own"
-    placed = placed_first(query, "every begin and take" if meets_other_partitions(query) else apart)
-    for conjunct in query.conjuncts:
-        if conjunct.component is not None:
-            place = f"mask of {conjunct.component.variable}, once per event" if id(conjunct) in once else ""
-            placed.append((conjunct.text, place or _edge(conjunct, conjunct.component, states)))
-    edges = any(-1 in (before, after) for before, _crossing, after in shape.crossings())
-    everywhere = "every edge of a run that has begun" + (", and negation" if edges else "")
-    return placed + [(text, everywhere) for text in within(query)]
-
-
-def _edge(conjunct: Conjunct, component: Component, states: States) -> str:
-    """The edge, or edges, whose formula a conjunct is part of (SASE+ 3.2, step 2)."""
-    entry, inner = states.entry(component), states.inner(component)
-    match conjunct.place:
-        case Place.BEGIN:
-            return f"begin at {entry}"
-        case Place.TAKE:
-            begin = "" if component.variable in conjunct.from_second else f"begin at {entry}, "
-            return f"{begin}take at {inner}"
-        case Place.PROCEED:
-            return f"proceed at {inner}" + (f", and at {entry}" if component.least == 0 else "")
-    return f"negation of {component.variable}, on matches"
+def _uncertain(conjunct: Conjunct, shape: Shape) -> set[str]:
+    """The variables of which a conjunct mentions an event that may not be there."""
+    nodes = [node for literal in conjunct.literals for node in references(literal)]
+    return {node.variable for node in nodes if isinstance(node, Attribute | Moment)} & shape.optional

@@ -14,6 +14,7 @@ from ouzel.physical.automaton.expand import expand
 from ouzel.physical.automaton.memory import Memory
 from ouzel.physical.automaton.open_runs import OpenRuns
 from ouzel.physical.automaton.order import in_order
+from ouzel.physical.automaton.parameters import Opened, Stream
 from ouzel.physical.automaton.runs import Bounds, drive
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.automaton.totals import totals_of_paths
@@ -191,23 +192,15 @@ class AutomatonMatching:
         parts = np.zeros(len(begins) - 1, np.int64) if keyed else new.parts[begins[:-1]]
         runs = memory.runs if store is None else OpenRuns(plan.widths)
         store = store or memory.store
+        keys = memory.partitions.serials(new.parts) if keyed else new.parts
         driven = drive(
             long_kernel_of(plan.source, memory.seen, 1 / max(len(new), 1)),
-            (*runs.of(parts), *runs.pool),
+            Opened(*runs.of(parts), *runs.pool),
             store,
-            begins,
+            Stream(base, new.masks, keys, begins, new.ends, new.clocks, plan.limit),
             Bounds.of(self.limits, room, plan.widths, written=written),
-            (
-                base,
-                new.masks,
-                memory.partitions.serials(new.parts) if keyed else new.parts,
-                begins,
-                new.ends,
-                new.clocks,
-                plan.limit,
-                plan.evaluation == "merging",
-            ),
             arguments,
+            merge=plan.evaluation == "merging",
         )
         if not self.once:
             runs.replace(parts, driven.edges, driven.ri, driven.rf)
@@ -216,7 +209,9 @@ class AutomatonMatching:
         return found, np.where(found[:, 1] >= 0, found[:, 1], store.event[found[:, 0]])
 
     def _count(self, counts: dict[str, int]) -> None:
-        counted = Counters(counts["made"], counts["merged"], counts["shed"], counts["lost"], counts["peak"])
+        counted = Counters(
+            counts["made"], counts["merged"], counts["shed"], counts["lost"], counts["peak"], counts["read"]
+        )
         with self._counting:
             self.counters.add(counted)
 

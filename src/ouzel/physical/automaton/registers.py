@@ -1,234 +1,245 @@
-"""What a run remembers: the vector V of SASE+ 5.2.1, with only the values that some formula still needs.
+"""Where a run keeps its registers: the vector V of SASE+ 5.2.1.
 
 A run is a row of two arrays, `ri` for integers and `rf` for floats.  The first columns of `ri` are the same for
-all queries; the others are allotted here as formulas ask for them.  Values that no formula at a state or after it
-reads (the masks M of SASE+ 5.2.2) are reset when the state is entered, so that runs of one future have equal rows.
+all automata; a register has one or more of the others, as the guards ask for it.  Registers that do not matter at
+a state any more are reset when it is entered, so that runs of one future have equal rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from ouzel.language.tree import COUNT_DISTINCT
-from ouzel.logical.expressions import Aggregate, Attribute, Element, Extent, Length, Moment
-from ouzel.logical.pattern import Component
+from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
 from ouzel.logical.values import Kind, ValueType
+from ouzel.physical.automaton.states import Automaton, Condition, Move, Presence, Register, is_event, key_of
 from ouzel.physical.compiled.emit import Emitter, carried_by, plain
 from ouzel.physical.compiled.operands import TIME, Operands, Source, Written
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.contract import UnsuitableError
 
 # START is the clock of the latest start among the runs merged into this one, FIRST the event it started with.
-STATE, TAKEN, START, FIRST, NODE = range(5)
-FIXED = 5
+STATE, START, FIRST, NODE = range(4)
+FIXED = 4
 
-Key = tuple[Hashable, ...]
+Slot = tuple[Hashable, ...]
 
 
 @dataclass
-class Registers:
-    """Allots registers, and writes how they begin and how they change when a component binds an event."""
+class Slots:
+    """The columns of a run, and which registers each is of."""
 
-    operands: Operands
-    components: dict[str, Component]
-    optional: frozenset[str]
-    live: Mapping[int, set[Key]] | None = None
-    integers: list[Key] = field(default_factory=list)
-    floats: list[Key] = field(default_factory=list)
-    reads: dict[int, set[Key]] = field(default_factory=dict)
+    automaton: Automaton
+    integers: list[Slot] = field(default_factory=list)
+    floats: list[Slot] = field(default_factory=list)
+    owners: dict[Slot, set[Register]] = field(default_factory=dict)
 
-    def slot(self, run: str, *key: Hashable, real: bool = False) -> str:
-        """The place of a register in a run."""
+    @classmethod
+    def of(cls, automaton: Automaton) -> Slots:
+        """Allot columns to what the conditions read; what they cannot be compiled to is an UnsuitableError."""
+        slots = cls(automaton)
+        if automaton.together:
+            slots.integers.append(("key",))
+        draft = Emitter(operands=Operands())
+        for condition in _conditions(automaton):
+            holds(condition, draft, RunRows(slots, "r"))
+        return slots
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """The number of integers and of floats in a run."""
+        return FIXED + len(self.integers), max(len(self.floats), 1)
+
+    def place(self, run: str, slot: Slot) -> str:
+        """The place of a slot in a run."""
+        if slot in self.floats:
+            return f"rf[{run}, {self.floats.index(slot)}]"
+        return f"ri[{run}, {FIXED + self.integers.index(slot)}]"
+
+    def allot(self, run: str, register: Register, *slot: Hashable, real: bool = False) -> str:
+        """The same, for a slot of a register, which is allotted if that was not done before."""
         known = self.floats if real else self.integers
-        if key not in known:
-            known.append(key)
-        return f"rf[{run}, {known.index(key)}]" if real else f"ri[{run}, {FIXED + known.index(key)}]"
+        if slot not in known:
+            known.append(slot)
+        self.owners.setdefault(slot, set()).add(register)
+        return self.place(run, slot)
 
-    def read(self, state: int, run: str, *key: Hashable, real: bool = False) -> str:
-        """The same, noting that a formula reads it while a run is at a state."""
-        self.reads.setdefault(state, set()).add(key)
-        return self.slot(run, *key, real=real)
+    def is_live(self, slot: Slot, state: int) -> bool:
+        """Whether a slot matters to a run at a state."""
+        return slot not in self.owners or not self.owners[slot].isdisjoint(self.automaton.live[state])
 
-    def is_live(self, state: int, key: Key) -> bool:
-        """Whether a formula at a state or after it reads a register; all are until that is known."""
-        return self.live is None or key in self.live.get(state, ())
+    def first_values(self, run: str, *, dead_at: int | None = None) -> list[str]:
+        """Assignments of first values: of all slots, or only of those that do not matter at a state."""
+        slots = [*self.integers, *self.floats]
+        if dead_at is not None:
+            slots = [slot for slot in slots if not self.is_live(slot, dead_at)]
+        return [f"{self.place(run, slot)} = {1 if slot[0] == 'null' else 0}" for slot in slots]
 
-    def initial(self, run: str, *, dead_at: int | None = None) -> list[str]:
-        """Assignments of first values: nothing bound, nothing counted; only to what is dead at a state."""
-        values = [(self.slot(run, *key), 1 if key[0] == "null" else 0, key) for key in self.integers]
-        values += [(self.slot(run, *key, real=True), 0, key) for key in self.floats]
-        return [f"{name} = {n}" for name, n, key in values if dead_at is None or not self.is_live(dead_at, key)]
+    def copied(self, source: str, target: str) -> list[str]:
+        """Copy a run; written out, as a loop over so few columns costs more than the copies."""
+        integers = [f"ri[{target}, {k}] = ri[{source}, {k}]" for k in range(self.widths[0])]
+        return integers + [f"rf[{target}, {k}] = rf[{source}, {k}]" for k in range(len(self.floats))]
 
-    # ---- how they change ---------------------------------------------------------------------------------
+    # ---- assignments -------------------------------------------------------------------------------------
 
-    def update(self, component: Component, state: int, run: str, emitter: Emitter, *, first: bool) -> None:
-        """Write what changes in a run when the component binds event x."""
-        variable = component.variable
-        own = [key for key in (*self.integers, *self.floats) if len(key) > 1 and key[1] == variable]
-        own = [key for key in own if self.is_live(state, key)]
-        for key in own:
-            match key:
-                case ("bound", _) if first:
-                    emitter.line(f"{self.slot(run, *key)} = 1")
-                case ("length", _):
-                    emitter.line(f"{self.slot(run, *key)} += 1")
-                case ("value", _, which, column, value_type) if first or which == "last":
-                    assert isinstance(column, Source)
-                    assert isinstance(value_type, ValueType)
-                    value = emitter.cell(column, value_type, "x", kept=True)
-                    real = value_type.kind is Kind.FLOAT
-                    emitter.line(f"{self.slot(run, *key, real=real)} = {value.text}")
-                    if value.null is not None:
-                        emitter.line(f"{self.slot(run, 'null', *key[1:])} = {value.null}")
-                case ("count", _, column, value_type):
-                    assert isinstance(column, str)
-                    assert isinstance(value_type, ValueType)
-                    self._aggregate(variable, column, value_type, run, emitter)
+    def assign(self, move: Move, run: str, emitter: Emitter) -> None:
+        """Write what becomes of registers along a move with event x, of those that matter behind it."""
+        live = self.automaton.live[move.target]
+        folded: set[Slot] = set()
+        for assignment in move.assigns:
+            register = assignment.register
+            if register not in live:
+                continue
+            match register.of:
+                case Presence():
+                    emitter.line(f"{self.place(run, ('presence', register.of.variable))} = 1")
+                case Length():
+                    count = self.place(run, ("length", register.of.variable))
+                    emitter.line(
+                        f"{count} = min({count} + 1, {register.most})" if register.most else f"{count} += 1"
+                    )
+                case Aggregate() as node if (of := _folded(node)) not in folded:
+                    folded.add(of)
+                    self._fold(of, run, emitter)
+                case Attribute() | Moment():
+                    self._store(register, run, emitter)
 
-    def _aggregate(self, variable: str, column: str, value_type: ValueType, run: str, emitter: Emitter) -> None:
-        of = (variable, column, value_type)
-        place = self.operands.column(column, value_type)
-        count = self.slot(run, "count", *of)
-        emitter.line(f"if not n{place}[x]:")
-        emitter.depth += 1
-        value = emitter.assigned(f"c{place}[x]", None, Kind.INTEGER).text
-        real = value_type.kind is Kind.FLOAT
-        for function in ("sum", "min", "max"):
-            if (function, *of) in (self.floats if real else self.integers):
-                name = self.slot(run, function, *of, real=real)
-                if function == "sum" and not real:
-                    carry = self.slot(run, "carry", *of)
-                    emitter.line(f"{name}, {carry} = {carried_by(value_type)}({name}, {value}, {carry})")
-                elif function == "sum":
-                    # the first value as it is: 0.0 + -0.0 would lose its sign
-                    emitter.line(f"{name} = {name} + {value} if {count} > 0 else {value}")
-                else:
-                    sign = "<" if function == "min" else ">"
-                    none = f"{count} == 0 or {name} != {name}" if real else f"{count} == 0"
-                    emitter.line(f"if {none} or {emitter.precedes(value, sign, name, value_type)}:")
-                    emitter.line(f"    {name} = {value}")
-        if ("squares", *of) in self.floats:
-            # Welford's updates, as the reference has them
-            mean, squares = (self.slot(run, name, *of, real=True) for name in ("mean", "squares"))
-            as_float = f"{'unsigned_float' if value_type.kind is Kind.UNSIGNED else 'float'}({value})"
-            delta = emitter.assigned(f"{as_float} - {mean}", None, Kind.FLOAT).text
-            emitter.line(f"{mean} = {mean} + {delta} / ({count} + 1)")
-            emitter.line(f"{squares} = {squares} + {delta} * ({as_float} - {mean})")
-        counted = f"{count} += 1"
-        if not self.counts(of):
-            # only whether there was a value is needed: runs that counted differently may be merged
-            counted = f"{count} = 1"
-        emitter.line(counted)
-        emitter.depth -= 1
+    def _store(self, register: Register, run: str, emitter: Emitter) -> None:
+        """Keep the values of event x that some condition asks for: in the columns that it is asked for in."""
+        for slot in [slot for slot, owners in self.owners.items() if register in owners and slot[0] == "value"]:
+            column, value_type = slot[2:]
+            assert isinstance(column, Source)
+            assert isinstance(value_type, ValueType)
+            value = emitter.cell(column, value_type, "x", kept=True)
+            emitter.line(f"{self.place(run, slot)} = {value.text}")
+            if value.null is not None:
+                emitter.line(f"{self.place(run, ('null', *slot[1:]))} = {value.null}")
 
-    def counts(self, of: Key) -> bool:
-        """Whether the number of values matters, and not only whether there are any."""
-        return ("counted", *of) in {key for keys in self.reads.values() for key in keys}
+    def _fold(self, of: Slot, run: str, emitter: Emitter) -> None:
+        """Add the value of event x to all aggregates of one column."""
+        _variable, column, value_type = of
+        assert isinstance(column, str)
+        assert isinstance(value_type, ValueType)
+        place = emitter.operands.column(column, value_type)
+        count = self.place(run, ("count", *of))
+        with emitter.block(f"if not n{place}[x]:"):
+            value = emitter.assigned(f"c{place}[x]", None, Kind.INTEGER).text
+            for function in ("sum", "min", "max"):
+                if (function, *of) in self.owners:
+                    self._extend(function, of, run, value, emitter)
+            if ("squares", *of) in self.owners:
+                # Welford's updates, as the reference has them
+                mean, squares = (self.place(run, (name, *of)) for name in ("mean", "squares"))
+                as_float = f"{'unsigned_float' if value_type.kind is Kind.UNSIGNED else 'float'}({value})"
+                delta = emitter.assigned(f"{as_float} - {mean}", None, Kind.FLOAT).text
+                emitter.line(f"{mean} = {mean} + {delta} / ({count} + 1)")
+                emitter.line(f"{squares} = {squares} + {delta} * ({as_float} - {mean})")
+            # where only whether there was a value is needed, runs that counted differently may be merged
+            readers = (one.of.function for one in self.owners["count", *of] if isinstance(one.of, Aggregate))
+            exact = any(function in ("count", "avg", "stddev") for function in readers)
+            emitter.line(f"{count} += 1" if exact else f"{count} = 1")
+
+    def _extend(self, function: str, of: Slot, run: str, value: str, emitter: Emitter) -> None:
+        value_type = of[-1]
+        assert isinstance(value_type, ValueType)
+        slot, count = (function, *of), self.place(run, ("count", *of))
+        name, real = self.place(run, slot), slot in self.floats
+        if function == "sum" and not real:
+            carry = self.place(run, ("carry", *of))
+            emitter.line(f"{name}, {carry} = {carried_by(value_type)}({name}, {value}, {carry})")
+        elif function == "sum":
+            # the first value as it is: 0.0 + -0.0 would lose its sign
+            emitter.line(f"{name} = {name} + {value} if {count} > 0 else {value}")
+        else:
+            sign = "<" if function == "min" else ">"
+            none = f"{count} == 0 or {name} != {name}" if real else f"{count} == 0"
+            with emitter.block(f"if {none} or {emitter.precedes(value, sign, name, value_type)}:"):
+                emitter.line(f"{name} = {value}")
+
+
+def holds(condition: Condition, emitter: Emitter, rows: RunRows) -> str:
+    """Write a condition, and tell its flag; one that mentions an event which is not there is not applied."""
+    absent = sorted(f"{rows.presence(register)} == 0" for register in condition.present)
+    return emitter.holds(condition.conjunct, rows, absent)
 
 
 @dataclass(frozen=True)
 class RunRows:
-    """Where a formula finds values: in the registers of run `run`, or in event x, which a component is binding."""
+    """Where a condition finds values: in event x, or in the registers of a run."""
 
-    registers: Registers
+    slots: Slots
     run: str
-    state: int  # the state that the run is at; -1: it is only starting
-    binding: str | None  # the variable of the component that binds x
-    first: bool = True  # whether x is its first event
 
     def cell(self, node: Attribute | Moment, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
         """The value in a column of the event that a reference means."""
-        which = self._which(node)
-        if which is None:
+        if is_event(node):
             return emitter.cell(column, value_type, "x")
-        key = (node.variable, which, column, value_type)
-        read = self.registers.read(self.state, self.run, "value", *key, real=value_type.kind is Kind.FLOAT)
+        return self._value(self.slots.automaton.by_key[key_of(node)], column, value_type, emitter)
+
+    def _value(self, register: Register, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
+        """What a register keeps of a column."""
+        of, kind = (key_of(register.of), column, value_type), plain(value_type.kind)
+        read = self.slots.allot(self.run, register, "value", *of, real=kind is Kind.FLOAT)
         if column == TIME:
             return Value(read, None, Kind.INTEGER)
-        null = self.registers.read(self.state, self.run, "null", *key)
+        null = self.slots.allot(self.run, register, "null", *of)
         null = emitter.kept_null(column, value_type, null)
-        kind = plain(value_type.kind)
         return Value(f"({read} != 0)" if kind is Kind.BOOLEAN else read, null, kind)
 
-    def _which(self, node: Attribute | Moment) -> str | None:
-        """The first or last event of a variable; None for x."""
-        own = node.variable == self.binding
-        which = "first"
-        match node.element:
-            case Element.SINGLE:
-                pass
-            case Element.FIRST:
-                own = own and self.first
-            case Element.CURRENT if own:
-                pass
-            case Element.PREVIOUS if own:
-                which, own = "last", False
-            case Element.LAST:
-                which, own = "last", False
-            case _:
-                raise UnsuitableError(
-                    f"it holds for every element of '{node.variable}' when another component begins"
-                )
-        if own:
-            return None
-        return which if self.registers.components[node.variable].is_array else "first"
-
-    def absent(self, node: Attribute | Moment) -> str | None:
-        """A test that the event is not there, so that a condition on it is not applied; None if it must be."""
-        if node.variable not in self.registers.optional or self._which(node) is None:
-            return None
-        return f"{self.registers.read(self.state, self.run, 'bound', node.variable)} == 0"
+    def presence(self, register: Register) -> str:
+        """The flag of a variable that need not bind anything."""
+        return self.slots.allot(self.run, register, "presence", register.of.variable)
 
     def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:
         """The value of an aggregate, from running registers."""
-        registers, variable = self.registers, node.variable
-        own = variable == self.binding
-        if isinstance(node, Length) or node.column is None:
-            if own and self.first and isinstance(node, Aggregate) and node.extent is Extent.SO_FAR:
-                return Value("0", None, Kind.INTEGER)
-            return Value(registers.read(self.state, self.run, "length", variable), None, Kind.INTEGER)
+        register = self.slots.automaton.by_key[key_of(node)]
+        if isinstance(register.of, Length):
+            return Value(self.slots.allot(self.run, register, "length", node.variable), None, Kind.INTEGER)
+        assert isinstance(node, Aggregate)
+        assert node.column is not None
+        assert node.input_type is not None
         if node.function == COUNT_DISTINCT:
             raise UnsuitableError(f"{node.function} needs all values, and a run keeps totals only")
-        column, value_type = node.column, _column_type(node)
         if node.function in ("first", "last"):
-            source: Source = Written(column) if value_type.kind is Kind.OTHER else column
-            key = (variable, node.function, source, value_type)
-            read = registers.read(self.state, self.run, "value", *key, real=value_type.kind is Kind.FLOAT)
-            null = registers.read(self.state, self.run, "null", *key)
-            null = emitter.assigned(f"{null} != 0", None, Kind.BOOLEAN).text
-            kind = plain(value_type.kind)
-            return emitter.assigned(f"{read} != 0" if kind is Kind.BOOLEAN else read, null, kind)
-        of = (variable, column, value_type)
-        count = registers.read(self.state, self.run, "count", *of)
-        if node.function in ("count", "avg", "stddev"):
-            registers.reads[self.state].add(("counted", *of))
+            source = Written(node.column) if node.input_type.kind is Kind.OTHER else node.column
+            return self._value(register, source, node.input_type, emitter)
+        return self._running(node, register, emitter)
+
+    def _running(self, node: Aggregate, register: Register, emitter: Emitter) -> Value:
+        of, real = _folded(node), node.input_type is not None and node.input_type.kind is Kind.FLOAT
+        count = self.slots.allot(self.run, register, "count", *of)
         if node.function == "count":
             return Value(count, None, Kind.INTEGER)
-        empty = emitter.assigned(f"{count} == 0", None, Kind.BOOLEAN).text
-        return self._running(node, of, count, empty, emitter)
-
-    def _running(self, node: Aggregate, of: Key, count: str, empty: str, emitter: Emitter) -> Value:
-        registers, real = self.registers, _column_type(node).kind is Kind.FLOAT
         if node.function == "stddev":
-            registers.read(self.state, self.run, "mean", *of, real=True)
-            squares = registers.read(self.state, self.run, "squares", *of, real=True)
+            self.slots.allot(self.run, register, "mean", *of, real=True)
+            squares = self.slots.allot(self.run, register, "squares", *of, real=True)
             return emitter.deviation(squares, count)
+        empty = emitter.assigned(f"{count} == 0", None, Kind.BOOLEAN).text
         function = "sum" if node.function == "avg" else node.function
-        text = registers.read(self.state, self.run, function, *of, real=real)
+        text = self.slots.allot(self.run, register, function, *of, real=real)
         if real:
             if node.function == "avg":
                 text = f"{text} / max({count}, 1)"
             return emitter.assigned(text, empty, Kind.FLOAT)
         if function != "sum":
             return Value(text, empty, Kind.INTEGER)
-        carry = registers.read(self.state, self.run, "carry", *of)
+        carry = self.slots.allot(self.run, register, "carry", *of)
         if node.function == "avg":
             return emitter.assigned(f"carried_float({text}, {carry}) / max({count}, 1)", empty, Kind.FLOAT)
         null = emitter.assigned(f"{empty} or {carry} != 0", None, Kind.BOOLEAN).text
         return Value(text, null, Kind.INTEGER)
 
 
-def _column_type(node: Aggregate) -> ValueType:
-    assert node.input_type is not None
-    return node.input_type
+def _folded(node: Aggregate) -> Slot:
+    """What aggregates are of that share their slots."""
+    return node.variable, node.column, node.input_type
+
+
+def _conditions(automaton: Automaton) -> list[Condition]:
+    """All conditions of an automaton."""
+    guards = [move.guard for move in automaton.starts]
+    guards += [move.guard for state in automaton.states for move in state.moves]
+    guards += [guard for state in automaton.states for guard in state.stay.unless or ()]
+    accepting = [condition for state in automaton.states for condition in state.accepts or ()]
+    return [*(condition for guard in guards for condition in guard.conditions), *accepting]

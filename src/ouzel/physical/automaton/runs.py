@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels.arrays import longer, taller
 from ouzel.kernels.jit import Kernel
-from ouzel.physical.automaton.drivers import CURSOR, Status
+from ouzel.physical.automaton.drivers import Status
+from ouzel.physical.automaton.parameters import CURSOR, Opened, Rules, Stream, Work
 from ouzel.physical.automaton.store import NODE_BYTES, Store
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits, Room
@@ -41,10 +41,9 @@ class Bounds:
             min(limits.max_matches if written else 2**62, room.most(3 * FOUND_BYTES, 1 / 4)),
         )
 
-    @property
-    def arguments(self) -> tuple[int, bool, int, int]:
-        """What the kernel takes of it."""
-        return self.runs, self.limits.sheds, self.nodes, self.found
+    def rules(self, *, merge: bool) -> Rules:
+        """What the kernel is told of it."""
+        return Rules(merge, self.runs, self.limits.sheds, self.nodes, self.found)
 
     def check(self, status: int, counts: dict[str, int], size: int) -> None:
         """Raise the error for a bound that was reached; `size` is that of all arrays, of which one is to grow."""
@@ -87,44 +86,36 @@ class Driven:
 
 def drive(
     kernel: Kernel,
-    old: tuple[Integers, Integers, Any, Any],
+    opened: Opened,
     store: Store,
-    begins: Integers,
+    stream: Stream,
     bounds: Bounds,
-    before: tuple[Any, ...],
-    after: list[Any],
+    operands: list[Any],
+    *,
+    merge: bool,
 ) -> Driven:
-    """Call the kernel until it is done; `before` and `after` are its arguments around the arrays kept here.
-
-    `old` are the runs that there are: from and to which row those of each partition are, and the rows.
-    """
-    integers, floats = old[2].shape[1], old[3].shape[1]
-    room = 64
-    ri, rf, keep = np.empty((room, integers), np.int64), np.zeros((room, floats)), np.empty(room, np.bool_)
-    slots, stamps = np.empty(2 * room, np.int64), np.zeros(2 * room, np.int64)
-    new_ri, new_rf = np.empty((room, integers), np.int64), np.zeros((room, floats))
-    to_runs = np.zeros(len(begins), np.int64)
-    found = np.empty((1024, 3), np.int32)
+    """Call the kernel until it is done, with more room whenever it asks for it."""
+    widths = opened.old_ri.shape[1], opened.old_rf.shape[1]
+    work, rules = Work.begin(widths, len(stream.begins) - 1), bounds.rules(merge=merge)
     cursor = np.zeros(len(CURSOR), np.int64)
     cursor[CURSOR.index("nodes")] = store.nodes
     while True:
-        work = (ri, rf, keep, slots, stamps, to_runs, new_ri, new_rf, found)
-        status = kernel(cursor, *before, *bounds.arguments, *old, *work, *store.arrays, *after)
+        records = (*stream.values, *rules.values, *opened.values, *work.values)
+        status = kernel(cursor, *records, *store.arrays, *operands)
         counts = dict(zip(CURSOR, cursor.tolist(), strict=True))
         store.nodes = counts["nodes"]
-        bounds.check(status, counts, sum(one.nbytes for one in (*work, *store.arrays)))
+        bounds.check(status, counts, sum(one.nbytes for one in (*work.values, *store.arrays)))
         match status:
             case Status.DONE:
                 live = counts["live"]
-                return Driven(found[: counts["matches"]], to_runs, new_ri[:live], new_rf[:live], counts)
+                found = work.found[: counts["matches"]]
+                return Driven(found, work.to_runs, work.new_ri[:live], work.new_rf[:live], counts)
             case Status.NODES:
                 store.grow()
             case Status.FOUND:
-                found = taller(found)
+                work.grow_found()
             case Status.NEW_RUNS:
-                new_ri, new_rf = taller(new_ri), taller(new_rf)
+                work.grow_open()
             case Status.RUNS:
-                ri, rf, keep = taller(ri), taller(rf), longer(keep)
-                # slots twice as many as runs: the kernel looks runs up in them
-                slots, stamps = longer(slots), np.zeros(2 * len(stamps), np.int64)
+                work.grow_runs()
                 cursor[CURSOR.index("stamp")] = 0

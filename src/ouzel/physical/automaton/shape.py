@@ -17,10 +17,10 @@ from ouzel.logical.pattern import (
     has_conjunction_or_group,
 )
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton.steps import Crossing, Steps, build_steps
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.memory.partitions import key_column
-from ouzel.physical.reference.steps import Crossing, Steps, build_steps
 
 
 @dataclass(frozen=True)

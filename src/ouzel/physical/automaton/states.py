@@ -1,189 +1,217 @@
-"""The states and edges of an automaton, in the form of SASE+ 3.1 and Figure 2.
+"""The automaton as an object: registers, states, and of each state its moves, its stay and whether it accepts.
 
-To the engine a run is at the component that it bound last.  The paper's states are the places where a run waits:
-a[1] for the first event of a closure, a[i] for further ones, b for a single event; in F it is a match.  What may
-be empty has a proceed edge past its first state.
+Explanations print it, and kernels are written from it; neither knows what it was constructed from.  A run is at
+one of the states and has a value in every register.  At a moment, which may have several events, a run
+
+- *moves*: every event that satisfies the guard of a move sends a copy of the run along it (an ∃-edge, Cayuga 3.2),
+  the moves in their order of preference;
+- *stays* as it was, if its stay's guards hold for none of the moment's events (a ∀-edge).
+
+A run is a match when a move leads it to a state that accepts it.  States and moves may form any graph.
+
+Expressions are logical ones.  Of their references, those with the element `[i]` mean the event at hand; all others
+read registers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-from ouzel.explain.formulas import mask, masked, meets_other_partitions, same_partition, term, within
-from ouzel.explain.needs import values_of
-from ouzel.language.tree import Strategy
-from ouzel.logical.conjuncts import Conjunct, Place
+from ouzel.logical.conjuncts import Conjunct
+from ouzel.logical.equivalence import EquivalenceTest
+from ouzel.logical.expressions import (
+    Aggregate,
+    Attribute,
+    Element,
+    Expression,
+    Moment,
+    Variable,
+    references,
+)
 from ouzel.logical.pattern import Component
-from ouzel.logical.query import BoundQuery
-from ouzel.physical.automaton.shape import Shape
-
-FINAL = -1
+from ouzel.logical.values import BOOLEAN, ValueType
+from ouzel.logical.window import Window
 
 
 @dataclass(frozen=True)
-class Edge:
-    """What a run may do at a state, where that leads, and the terms that must be true."""
+class Presence:
+    """Whether a variable that need not bind anything has bound an event."""
+
+    variable: str
+    type: ValueType = BOOLEAN
+
+
+@dataclass(frozen=True)
+class Register:
+    """A value that a run remembers, of some type; `of` is what reads it, `first` its value before any assignment.
+
+    Beyond `most`, a count is as good as `most`: runs that differ only there have the same future.
+    """
+
+    of: Variable | Presence
+    first: Any = None
+    most: int | None = None
+
+    @property
+    def type(self) -> ValueType:
+        """The type of its values."""
+        return self.of.type
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A register's new value, over the event and the registers as they were.
+
+    With `folds`, the value is added to what the register, an aggregate, has of the values before it; None counts
+    one.  Before what is `first` there are none: the register begins again with its first value.
+    """
+
+    register: Register
+    value: Expression | None
+    folds: bool = False
+    first: bool = True
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A conjunct over the event and registers; where one of `present` is not there, it is not applied."""
+
+    conjunct: Conjunct
+    present: tuple[Register, ...] = ()
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What has to be true of an event: `static`, a bit of its mask, and conditions on it and on registers."""
+
+    static: int
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True)
+class Move:
+    """An ∃-edge: its guard, where it leads, the variable that it binds the event to, and what registers become.
+
+    `action` is what SASE+ calls it: begin or take.
+    """
 
     action: str
-    target: str
-    terms: list[str]
+    guard: Guard
+    target: int
+    binds: int | None
+    assigns: tuple[Assignment, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stay:
+    """The ∀-edge: a run stays unless one of the moment's events satisfies one of the guards; None: never."""
+
+    unless: tuple[Guard, ...] | None = ()
 
 
 @dataclass(frozen=True)
 class State:
-    """A state, what it stands for, its edges, and the values that their formulas need of a run."""
+    """Where a run may be; `accepts` are the conditions of its being a match here, None if it is none."""
 
     name: str
-    about: str
-    edges: list[Edge]
-    needs: list[str]
+    moves: tuple[Move, ...]
+    stay: Stay
+    accepts: tuple[Condition, ...] | None = None
 
 
-class States:
-    """Works out the states of one automaton."""
+@dataclass(frozen=True)
+class Automaton:
+    """Registers, states, the moves that start a run at any event, the window and the partition of every run.
 
-    def __init__(self, query: BoundQuery, shape: Shape) -> None:
-        """Note what most formulas need."""
-        self.query, self.shape = query, shape
-        self.masked = masked(query, shape.conjuncts)
-        # where a run waits that has bound something: it may be at several states at once
-        self.waits = [{target for _skipped, target in shape.after(one)} for one in range(len(shape.states))]
-        self.final = "final" if any(one.variable == "F" for one in shape.states) else "F"
+    Moves bind events to `variables`.  Where runs of all partitions go through the stream `together`, as contiguity
+    of the whole stream has it, a run meets the events of others too, which can do nothing but end it.
+    """
 
-    def all(self) -> list[State]:
-        """All states, in the order of the pattern."""
-        found: list[State] = []
-        for number, component in enumerate(self.shape.states):
-            found.append(self._first(number, component))
-            if component.is_array:
-                found.append(self._further(number, component))
-        return [*found, State(self.final, "a match", [], [])]
+    registers: tuple[Register, ...]
+    variables: tuple[Component, ...]
+    starts: tuple[Move, ...]
+    states: tuple[State, ...]
+    window: Window | None
+    partition: tuple[EquivalenceTest, ...]
+    together: bool = False
 
-    def entry(self, component: Component) -> str:
-        """The state that waits for a component's first event."""
-        return f"{component.variable}[1]" if component.is_array else component.variable
+    @cached_property
+    def by_key(self) -> dict[Any, Register]:
+        """The registers by what reads them."""
+        return {key_of(register.of): register for register in self.registers}
 
-    def inner(self, component: Component) -> str:
-        """The state that waits for further events of a closure."""
-        return f"{component.variable}[i]"
+    @cached_property
+    def live(self) -> tuple[frozenset[Register], ...]:
+        """For every state, the registers that matter to a run which is there (the masks M of SASE+ 5.2.2)."""
+        live = [self._read_at(state) for state in self.states]
+        changed = True
+        while changed:
+            changed = False
+            for number, state in enumerate(self.states):
+                found = live[number].union(*(self._read_along(move, live[move.target]) for move in state.moves))
+                changed = changed or found != live[number]
+                live[number] = found
+        return tuple(live)
 
-    def _names(self, numbers: Iterable[int]) -> str:
-        """The states that wait for the first events of some components, or the final one."""
-        states = self.shape.states
-        return " or ".join(self.final if one == FINAL else self.entry(states[one]) for one in numbers)
+    @cached_property
+    def held(self) -> tuple[frozenset[Register], ...]:
+        """For every state, the live registers that some way to it assigns: the others have their first values."""
+        assigned: list[set[Register] | None] = [None] * len(self.states)
+        waiting = [(frozenset[Register](), move) for move in self.starts]
+        while waiting:
+            before, move = waiting.pop()
+            known = assigned[move.target]
+            after = (known or set()) | before | {one.register for one in move.assigns}
+            if after != known:
+                assigned[move.target] = after
+                waiting += [(frozenset(after), further) for further in self.states[move.target].moves]
+        return tuple(live & (some or set()) for live, some in zip(self.live, assigned, strict=True))
 
-    # ---- states ------------------------------------------------------------------------------------------
+    def _read_at(self, state: State) -> frozenset[Register]:
+        """What the guards of a state read, and whether it accepts."""
+        guards = [*(move.guard for move in state.moves), *(state.stay.unless or ())]
+        conditions = [*(one for guard in guards for one in guard.conditions), *(state.accepts or ())]
+        return frozenset(register for condition in conditions for register in self.read_by(condition))
 
-    def _first(self, number: int, component: Component) -> State:
-        """The state of a single event, or of a closure's first."""
-        starts = number in [target for skipped, target in self.shape.after(-1) if not skipped]
-        waited = any(number in targets for targets in self.waits)
-        own = self.shape.at(number, Place.BEGIN) + self.shape.at(number, Place.TAKE)
-        own = [c for c in own if component.variable not in c.from_second]
-        begin = [mask(component, self.masked), *(same_partition(self.query) if waited else [])]
-        begin += [*self._terms(own, component), *(within(self.query) if waited else [])]
-        target = self.inner(component) if component.is_array else self._names(self._exits(number))
-        edges = [Edge("begin", target, begin)]
-        needs = self._own() if waited else []
-        needs += values_of(own, self.shape.optional, component.variable, first=True)
-        if waited:
-            edges.append(Edge("ignore", self.entry(component), self._ignore(self._not_begun(number))))
-        if component.least == 0:
-            edges += self._proceed(number, self._past(number), self._followers(number), [])
-            needs += values_of(self.shape.at(number, Place.PROCEED), self.shape.optional)
-        about = "start" if starts else ""
-        return State(self.entry(component), about, edges, list(dict.fromkeys(needs)))
+    def _read_along(self, move: Move, after: frozenset[Register]) -> frozenset[Register]:
+        """What must be there before a move, for what matters after it."""
+        assigned = [one for one in move.assigns if one.register in after]
+        read = {found for one in assigned if one.value is not None for found in self.reads(one.value)}
+        replaced = {one.register for one in assigned if one.first or not one.folds}
+        return (after - replaced) | read
 
-    def _further(self, number: int, component: Component) -> State:
-        """The state of a closure's further events."""
-        least, most, name = component.least, component.most, self.inner(component)
-        own = self.shape.at(number, Place.TAKE)
-        take = [mask(component, self.masked), *same_partition(self.query), *self._terms(own, component)]
-        take += [f"fewer than {most} taken"] if most is not None else []
-        edges = [Edge("take", name, take + within(self.query))]
-        edges.append(Edge("ignore", name, self._ignore(self._not_taken(number, component))))
-        enough = [f"at least {least} taken"] if least > 1 else []
-        edges += self._proceed(number, self._exits(number), self.waits[number], enough)
-        needs = [*self._own(), *(["number of events taken"] if least > 1 or most is not None else [])]
-        needs += values_of(own, self.shape.optional, component.variable)
-        needs += values_of(self.shape.at(number, Place.PROCEED), self.shape.optional)
-        return State(name, _bounds(component), edges, list(dict.fromkeys(needs)))
+    def read_by(self, condition: Condition) -> Iterator[Register]:
+        """The registers that a condition reads."""
+        yield from condition.present
+        for literal in condition.conjunct.literals:
+            yield from self.reads(literal)
 
-    # ---- where edges lead --------------------------------------------------------------------------------
-
-    def _exits(self, number: int) -> list[int]:
-        """The states right behind a component."""
-        direct = [target for skipped, target in self.shape.after(number) if not skipped]
-        return direct + ([FINAL] if self.shape.trailing(number) == [] else [])
-
-    def _past(self, number: int) -> list[int]:
-        """The states right behind a component that stays empty."""
-        found: set[int] = set()
-        final = False
-        for source in range(-1, len(self.shape.states)):
-            found |= {t for skipped, t in self.shape.after(source) if skipped and skipped[-1] == number}
-            trailing = self.shape.trailing(source) if source >= 0 else None
-            final = final or bool(trailing and trailing[-1] == number)
-        return sorted(found) + ([FINAL] if final else [])
-
-    def _followers(self, number: int) -> set[int]:
-        """The states that may begin with a component left empty."""
-        sources = range(-1, len(self.shape.states))
-        return {target for one in sources for skipped, target in self.shape.after(one) if number in skipped}
-
-    # ---- formulas ----------------------------------------------------------------------------------------
-
-    def _terms(self, conjuncts: list[Conjunct], component: Component) -> list[str]:
-        return [term(conjunct, self.shape.optional, component.variable) for conjunct in conjuncts]
-
-    def _proceed(self, number: int, targets: list[int], peeked: set[int], enough: list[str]) -> list[Edge]:
-        """Edges that bind no event; those to other states peek whether it would begin one (SASE+ 3.2, step 6)."""
-        terms = enough + [term(c, self.shape.optional) for c in self.shape.at(number, Place.PROCEED)]
-        peek = f"peek: the event begins {self._names(sorted(peeked))}"
-        waiting = [target for target in targets if target != FINAL]
-        edges = [Edge("proceed", self._names(waiting), [*terms, peek])] if waiting else []
-        return edges + ([Edge("proceed", self.final, terms)] if FINAL in targets else [])
-
-    def _ignore(self, unused: str) -> list[str]:
-        """The formula of an ignore edge (SASE+ 3.2, step 3), with the window (step 5)."""
-        match self.shape.strategy:
-            case Strategy.STRICT_CONTIGUITY:
-                return ["False"]
-            case Strategy.PARTITION_CONTIGUITY:
-                tests = same_partition(self.query)
-                unused = f"not {tests[0]}" if len(tests) == 1 else f"not ({' and '.join(tests)})"
-            case Strategy.SKIP_TILL_ANY_MATCH:
-                unused = "True"
-        return [unused, *within(self.query)]
-
-    def _not_begun(self, number: int) -> str:
-        """That a run which waits at a state cannot use an event, nor at another where it waits as well."""
-        together = set().union(*(targets for targets in self.waits if number in targets)) - {number}
-        also = self._names(sorted(together))
-        return f"not begin, here or at {also}" if also else "not begin"
-
-    def _not_taken(self, number: int, component: Component) -> str:
-        """That a closure cannot use an event: as long as it has room, only what it takes counts."""
-        if component.most is None:
-            return "not take"
-        names = self._names(sorted(self.waits[number]))
-        full = f"not begin at {names}" if names else "True"
-        return f"(not take if fewer than {component.most} taken, else {full})"
-
-    def _own(self) -> list[str]:
-        """What a run knows of itself: its start, for the window (SASE+ 5.2.1), and its partition if need be."""
-        window = self.query.window
-        clock = "start position of the run" if window and window.counts_events else "start time of the run"
-        partition = ["partition of the run"] if meets_other_partitions(self.query) else []
-        return ([clock] if window else []) + partition
+    def reads(self, expression: Expression) -> Iterator[Register]:
+        """The registers that an expression reads."""
+        for node in references(expression):
+            if not is_event(node):
+                yield self.by_key[key_of(node)]
 
 
-def _bounds(component: Component) -> str:
-    """How many events a closure takes."""
-    least, most = component.least, component.most
-    if most is None:
-        return f"{least} or more events" if least else "any number of events"
-    if least == most:
-        return f"{least} event{'s' if least > 1 else ''}"
-    return f"{least} to {most} events"
+def is_event(node: Variable) -> bool:
+    """Whether a reference means the event at hand, and no register."""
+    return isinstance(node, Attribute | Moment) and node.element is Element.CURRENT
+
+
+def key_of(node: Variable | Presence) -> Any:
+    """What tells registers apart: a column that is brought to another type is the same register."""
+    match node:
+        case Attribute(variable=variable, element=element, column=column):
+            return "value", variable, element, column
+        case Moment(which=which, variable=variable, element=element):
+            return "moment", variable, element, which
+        case Aggregate(function="first" | "last" as function, variable=variable, column=column) if column:
+            return "value", variable, Element.FIRST if function == "first" else Element.LAST, column
+        case Aggregate(function=function, variable=variable, column=column) if column:
+            return "running", variable, function, column
+        case Presence(variable=variable):
+            return "presence", variable
+    return "length", node.variable
