@@ -77,7 +77,8 @@ def check_places(text: str) -> None:
         assert all(words(f"{condition} {place}") in shown for condition, place in placed)
         formulas = words(" ".join(row for _title, rows in sections for row in rows))
         for conjunct in () if isinstance(plan.physical, ReferencePlan) else query.conjuncts:
-            assert conjunct.place is Place.ALWAYS or conjunct.text in formulas
+            nowhere = any(one == conjunct.text and place.startswith("nowhere: ") for one, place in placed)
+            assert conjunct.place is Place.ALWAYS or (conjunct.text in formulas) != nowhere
 
 
 @every_text
@@ -154,6 +155,11 @@ def test_how_many_events_a_closure_takes(quantifier: str) -> None:
 
 def test_a_closure_of_one_event_takes_no_more() -> None:
     assert states("PATTERN SEQ(A{1} a[], B b)")["a: 1 event"] == {"begin -> b": "mask: B", "stay": "True"}
+
+
+def test_a_condition_on_a_second_event_that_never_comes_is_nowhere() -> None:
+    text = oz.query("PATTERN SEQ(A{1} a[], B b) WHERE a[i].x > a[i-1].x").explain()
+    assert "placed      a[i].x > a[i-1].x  nowhere: a binds no second event\n" in text + "\n"
 
 
 def test_a_full_closure_waits_for_what_comes_next() -> None:

@@ -132,7 +132,7 @@ class _States:
         found += [
             f"match at {one.name}" for one in self.automaton.states if _mentions(one.accepts or (), conjunct)
         ]
-        return ", ".join(dict.fromkeys(found))
+        return ", ".join(dict.fromkeys(found)) or f"nowhere: {component.variable} binds no second event"
 
 
 def _mentions(conditions: Iterable[Condition], conjunct: Conjunct) -> bool:
