@@ -15,7 +15,7 @@ from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.automaton.states import Automaton, Condition, Move, Presence, Register, is_event, key_of
 from ouzel.physical.compiled.emit import Emitter, carried_by, plain
-from ouzel.physical.compiled.operands import TIME, Operands, Source, Written
+from ouzel.physical.compiled.operands import TIMES, Operands, Source, Written
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.contract import UnsuitableError
 
@@ -181,7 +181,7 @@ class RunRows:
         """What a register keeps of a column."""
         of, kind = (key_of(register.of), column, value_type), plain(value_type.kind)
         read = self.slots.allot(self.run, register, "value", *of, real=kind is Kind.FLOAT)
-        if column == TIME:
+        if column in TIMES:
             return Value(read, None, Kind.INTEGER)
         null = self.slots.allot(self.run, register, "null", *of)
         null = emitter.kept_null(column, value_type, null)

@@ -32,7 +32,7 @@ from ouzel.physical.compiled.comparison import SIGNS, comparison
 from ouzel.physical.compiled.fill import NOTED, is_written
 from ouzel.physical.compiled.forms import LEAST, Form, form_of, is_text
 from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.compiled.sources import TIME, TYPE, Among, Derived, Limb, Source, Written
+from ouzel.physical.compiled.sources import START, TIME, TIMES, TYPE, Among, Derived, Limb, Source, Written
 from ouzel.physical.compiled.user_calls import called, calls_users
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.compiled.writer import Writer
@@ -143,8 +143,8 @@ class Emitter(Writer):
                 return self._constant(expression)
             case Attribute():
                 return self._attribute(expression, rows)
-            case Moment():
-                return rows.cell(expression, TIME, expression.type, self)
+            case Moment(which):
+                return rows.cell(expression, START if which == "start" else TIME, expression.type, self)
             case Aggregate() | Length():
                 return rows.aggregate(expression, self)
             case Apply():
@@ -158,7 +158,7 @@ class Emitter(Writer):
         """
         place = self.operands.column(column, value_type)
         at = f"{row} - len(n{place})" if kept and _may_fail(column) else row
-        null = None if column == TIME else self.assigned(f"n{place}[{at}]", None, Kind.BOOLEAN).text
+        null = None if column in TIMES else self.assigned(f"n{place}[{at}]", None, Kind.BOOLEAN).text
         return self.assigned(f"c{place}[{row}]", null, plain(value_type.kind))
 
     def kept_null(self, column: Source, value_type: ValueType, kept: str) -> str:

@@ -17,7 +17,7 @@ from ouzel.logical.times import told_event
 from ouzel.logical.values import Kind, ValueType, from_arrow
 from ouzel.physical.compiled.derived import Array, Column, Computation, Vector
 from ouzel.physical.compiled.kernel import OnlyPython
-from ouzel.physical.compiled.sources import TIME, TYPE, Among, Derived, Limb, Source, Written
+from ouzel.physical.compiled.sources import START, TIME, TYPE, Among, Derived, Limb, Source, Written
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.compiled.user_calls import called
 from ouzel.physical.event_table import EventTable, Integers
@@ -101,10 +101,16 @@ class Filling:
                 return [marks[self.events.types.codes[self.rows]], present]
         if source == TIME:
             return [self.times, present]
+        if source == START:
+            return [self._starts(), present]
         if source == TYPE:
             numbers = self._numbers([*self.events.types.names] or [""])
             return [numbers[self.events.types.codes[self.rows]], present]
         return self._column(self.column(source), value_type)
+
+    def _starts(self) -> Integers:
+        """The times at which events start, which are those at which they end unless they last."""
+        return self.events.start_times[self.rows] if self.events.has_intervals else self.times
 
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of the rows."""
@@ -176,7 +182,8 @@ class Filling:
     def leaf(self, node: Attribute | Moment) -> Column:
         """What an expression reads: numbers as an array, anything else as a list."""
         if isinstance(node, Moment):
-            return Vector(self.times, np.zeros(len(self.rows), np.bool_))
+            times = self._starts() if node.which == "start" else self.times
+            return Vector(times, np.zeros(len(self.rows), np.bool_))
         if node.type.kind in (Kind.STRING, Kind.DECIMAL, Kind.UNSIGNED, Kind.OTHER):
             return python_values(self.column(node.column))
         return Vector(*self._column(self.column(node.column), node.type))

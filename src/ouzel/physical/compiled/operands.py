@@ -16,11 +16,25 @@ from ouzel.logical.values import ValueType
 from ouzel.physical.compiled.calls import Call, Calls
 from ouzel.physical.compiled.derived import Array
 from ouzel.physical.compiled.fill import Filling, Wanted
-from ouzel.physical.compiled.sources import TIME, TYPE, Among, Derived, Limb, Source, Written
+from ouzel.physical.compiled.sources import START, TIME, TIMES, TYPE, Among, Derived, Limb, Source, Written
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.event_table import EventTable, Integers
 
-__all__ = ["HEAD", "TIME", "TYPE", "Among", "Array", "Derived", "Limb", "Operands", "Source", "Written", "may_be"]
+__all__ = [
+    "HEAD",
+    "START",
+    "TIME",
+    "TIMES",
+    "TYPE",
+    "Among",
+    "Array",
+    "Derived",
+    "Limb",
+    "Operands",
+    "Source",
+    "Written",
+    "may_be",
+]
 
 # So many arguments stand before the columns.
 HEAD = 4

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from ouzel.logical.expressions import Expression
 
-# The times of events, and the names of their types, as columns.
+# The times at which events start and end, and the names of their types, as columns.
+START = "\0start"
 TIME = "\0time"
 TYPE = "\0type"
+TIMES = (START, TIME)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Array
-from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.memory.partitions import Partitions
 
@@ -76,8 +75,6 @@ def prepare(
     """
     strict = query.strategy is Strategy.STRICT_CONTIGUITY
     keep_all = strict or query.strategy is Strategy.PARTITION_CONTIGUITY
-    if events.has_intervals:
-        raise UnsuitableError("composite events last, and compiled kernels know moments only")
     counts = query.window is not None and query.window.counts_events
     marks = _type_masks(query, events, threads)
     rows = np.arange(len(events)) if counts or keep_all else np.flatnonzero(marks != 0)

@@ -36,7 +36,8 @@ class Retained:
         self.once = once
         self.counts = query.window is not None and query.window.counts_events
         self.names = type_names(query)
-        self.rows = EventRows(query.schema.time.name, partitions)
+        # of events that last, the time column tells nothing
+        self.rows = EventRows("" if query.composites else query.schema.time.name, partitions)
         self.codes = Growing(np.int8 if len(self.names) < 128 else np.int32)
         self.intervals = Intervals()
         self.positions = Growing(np.int64)
@@ -58,6 +59,13 @@ class Retained:
         if self.once and self._pushed:
             return self._pushed[1].clocks
         return (self.positions if self.counts else self.intervals.end_times).values
+
+    @property
+    def start_clocks(self) -> Array:
+        """The same for the first event of a match: the time it starts, or its position in the partition."""
+        if self.counts:
+            return self.clocks
+        return self._pushed[1].start_times if self.once and self._pushed else self.intervals.start_times.values
 
     @property
     def ends(self) -> Array:
@@ -122,7 +130,15 @@ class Retained:
 
     def alive(self, now: int | None, numbers: Integers | slice = slice(None)) -> Any:
         """Whether a match that starts with an event may still end."""
-        clocks = self.clocks[numbers]
+        return self._reach(self.start_clocks, now, numbers)
+
+    def near(self, now: int | None) -> Any:
+        """The same of all events, for those that keep them by their ends: a few may start too early."""
+        return self._reach(self.clocks, now, slice(None))
+
+    def _reach(self, clocks: Array, now: int | None, numbers: Integers | slice) -> Any:
+        """Whether from a clock a window reaches to what may still come."""
+        clocks = clocks[numbers]
         if now is None:
             return np.zeros(len(clocks), np.bool_)
         if self.query.window is None:

@@ -9,10 +9,11 @@ import pyarrow as pa
 
 from ouzel.logical.values import Kind
 from ouzel.physical.compiled.fill import Failing, Wanted, settled
-from ouzel.physical.compiled.operands import HEAD, TIME, Array, Operands
+from ouzel.physical.compiled.operands import HEAD, TIME, TIMES, Operands
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.memory.growing import Growing
+from ouzel.physical.memory.intervals import Intervals
 
 
 class Values:
@@ -40,7 +41,7 @@ class Values:
         if not self._columns:
             self._columns = [Growing(one.dtype) for one in self._arguments[HEAD:]]
         for number, one in enumerate(self._arguments[HEAD:]):
-            if self.operands.columns[number // 2][0] != TIME:
+            if self.operands.columns[number // 2][0] not in TIMES:
                 self._columns[number].extend(one)
         self._arguments = self._arguments[:HEAD]
 
@@ -54,20 +55,20 @@ class Values:
             and schema.field(name).type in (pa.int64(), pa.float64())
         }
 
-    def arguments(self, times: Array, count: int) -> list[Any]:
+    def arguments(self, intervals: Intervals, count: int) -> list[Any]:
         """The arguments for a kernel that takes the first `count` columns."""
         if self.once:
             return self._arguments[: HEAD + 2 * count]
         arrays = [one.values for one in self._columns[: 2 * count]]
         for number, (column, _type) in enumerate(self.operands.columns[:count]):
-            if column == TIME:
-                arrays[2 * number] = times
+            if column in TIMES:
+                arrays[2 * number] = (intervals.end_times if column == TIME else intervals.start_times).values
         return [*self._arguments, *arrays]
 
     def keep(self, kept: Any, begin: int = 0) -> None:
         """Keep those of the events from `begin` on for which a flag is set."""
         for number, column in enumerate(self._columns):
-            if self.operands.columns[number // 2][0] != TIME:
+            if self.operands.columns[number // 2][0] not in TIMES:
                 column.keep(kept, begin)
 
     def forget(self) -> None:

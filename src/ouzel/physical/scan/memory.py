@@ -61,7 +61,7 @@ class Memory:
 
     def arguments(self, columns: int) -> list[Array]:
         """What kernels compare: constants, and the first columns of all events."""
-        return self.values.arguments(self.retained.intervals.end_times.values, columns)
+        return self.values.arguments(self.retained.intervals, columns)
 
     # ---- what is not needed any more ---------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ class Memory:
         size = len(self.retained) + len(self.stacks)
         # a sixteenth more is little enough for memory, and much enough for the time that it takes
         if size >= self._checked + self._checked // 16 + SPARE:
-            self.stacks.prune(self.retained.alive(now))
+            self.stacks.prune(self.retained.near(now))
             used = marked(len(self.retained), *self.stacks.events(), *self.pending.columns())
             if not used.all():
                 self.retained.prune(used)
