@@ -15,6 +15,7 @@ from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError
 from ouzel.explanation import explain
 from ouzel.language import parse
+from ouzel.logical import bind_program
 from ouzel.logical.parameters import check_used
 from ouzel.logical.schema import INFERRED, open_schema
 from ouzel.physical.contract import KeepsGraph
@@ -47,8 +48,8 @@ class Query:
         self.params = dict(params or {})
         if self.params:
             check_used(parse(text), text, self.params)
-        self._plans = compile_query(text, open_schema()).plans
-        self.names = tuple(plan.query.name for plan in self._plans)
+        self._bound = bind_program(parse(text), text, open_schema(), None).queries
+        self.names = tuple(one.name for one in self._bound)
 
     def with_params(self, **params: Any) -> Query:
         """The same query with other values for its parameters."""
@@ -189,7 +190,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         return found
     if is_without_rows(events):
         check_used(parse(query.text), query.text, query.params)
-        none = {plan.query.name: of_no_events(plan.query) for plan in query._plans}
+        none = {one.name: of_no_events(one) for one in query._bound}
         return none[query.names[0]] if len(query.names) == 1 else none
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     reading = replace(reading, encoding=encoding, delimiter=delimiter)

@@ -17,7 +17,7 @@ from pyspark.sql import functions as f
 import ouzel as oz
 from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed
-from ouzel.runtimes.spark.pushdown import types_wanted_by_arrow, wanted, wanted_by_arrow
+from ouzel.runtimes.spark.pushdown import Wanted, types_wanted_by_arrow, wanted_by_arrow
 from ouzel.runtimes.spark.task import Task
 from spark_events import rows, rows_of
 
@@ -104,7 +104,7 @@ def task_of(events: Any, condition: str) -> Task:
 
 def test_nothing_is_dropped_that_a_component_wants(events: Any, table: pa.Table) -> None:
     tasks = {condition: task_of(events, condition) for condition in CONDITIONS}
-    in_spark = {text: wanted(task.compiled.plans[0].query, task, events.schema) for text, task in tasks.items()}
+    in_spark = {text: Wanted(task, events.schema).by(task.compiled.plans[0].query) for text, task in tasks.items()}
     assert all(column is not None for column in in_spark.values())
     flags = [column.alias(f"c{n}") for n, column in enumerate(in_spark.values())]  # type: ignore[union-attr]
     kept = events.select("id", *flags).toArrow().to_pylist()
@@ -124,7 +124,7 @@ def test_what_is_beyond_doubt_is_dropped(events: Any) -> None:
     """Of rows that are plainly not wanted, none is left."""
     for condition, count in (("a.i = 7", 1), ("a.s = 'x'", 1), ("a.b = TRUE", 3), ("a.small < 0", 2)):
         task = task_of(events, condition)
-        assert events.where(wanted(task.compiled.plans[0].query, task, events.schema)).count() == count
+        assert events.where(Wanted(task, events.schema).by(task.compiled.plans[0].query)).count() == count
 
 
 def test_strings_that_spark_compares_otherwise(spark: SparkSession) -> None:

@@ -167,6 +167,8 @@ def _number(source: str, written: tree.Parameter, value: Any) -> Fraction:
 
 def check_used(written: Sequence[tree.Query], source: str, parameters: Mapping[str, Any]) -> None:
     """Refuse values for parameters that no query has: mostly they are misspelt."""
+    if not parameters:
+        return
     mentioned = set(_names_in(written))
     for name in parameters:
         if name not in mentioned:

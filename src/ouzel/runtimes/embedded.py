@@ -92,11 +92,14 @@ def _find_query(
         steps.next_query()
         return found
 
+    if plan.otherwise is None:
+        return run(plan.physical)
+    if not len(events):
+        # to find nothing, nothing need be compiled
+        return run(plan.otherwise)
     try:
         return run(plan.physical)
     except UnsuitableError as why:
-        if plan.otherwise is None:
-            raise
         _warn_of_slowness("reference", len(events), f"not {plan.engine}: {why}")
     return run(plan.otherwise)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from ouzel.compile import compile_query
+from ouzel.compile import Compiled, compile_query
 from ouzel.errors import DataError, OuzelError, SchemaError, StateError, listed
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.times import BEGINNING, END
@@ -49,8 +49,12 @@ class Matcher:
         limits: Limits | None = None,
         watermark: int | timedelta | str = 0,
         on_late: str = "error",
+        compiled: Compiled | None = None,
     ) -> None:
-        """Compile queries for events of a schema; `watermark` is how much later than others an event may come."""
+        """Compile queries for events of a schema; `watermark` is how much later than others an event may come.
+
+        If they are `compiled` for these events already, it is with this engine.
+        """
         if not isinstance(schema, pa.Schema):
             raise SchemaError(f"schema: required a pyarrow schema; got {type(schema).__name__}")
         if on_late not in LATE_POLICIES:
@@ -61,7 +65,7 @@ class Matcher:
         self.engine, self.limits, self.on_late = engine, limits or Limits(), on_late
         _check_kept(schema, reading)
         none, _restore = ingest(schema.empty_table(), reading, Report())
-        compiled = compile_query(text, none.schema, self.params, engine)
+        compiled = compiled or compile_query(text, none.schema, self.params, engine)
         self.names = tuple(plan.query.name for plan in compiled.plans)
         self.report = Report()
         self.late: pa.Table = none.table
@@ -73,8 +77,7 @@ class Matcher:
         ties = [name for name in reading.order if name != reading.time]
         self._order = Ordering(none, delay, ties, reading.by_arrival)
         self._is_finished, self._broken = False, ""
-        # no events yet, but their columns: whoever resumes must know them
-        self._chain.step(none, BEGINNING)
+        self._none: EventTable | None = none
 
     @property
     def now(self) -> int:
@@ -147,6 +150,7 @@ class Matcher:
             raise
 
     def _step(self, events: EventTable, now: int | None) -> Result:
+        self._none = None
         results = self._chain.step(events, now)
         self.report.matches += sum(table.num_rows for table in results.values())
         return results[self.names[0]] if len(self.names) == 1 else results
@@ -190,6 +194,7 @@ class Matcher:
     def snapshot(self) -> bytes:
         """All that the matcher knows, to go on elsewhere or later."""
         self._check_open()
+        self._know_columns()
         header = {
             "text": self.text,
             "reading": {**asdict(replace(self.reading, types=None)), "order": list(self.reading.order)},
@@ -224,11 +229,17 @@ class Matcher:
             different.append(f"schema: other columns or types: {_columns(before)}, now {_columns(self.schema)}")
         if different:
             raise StateError("snapshot: required one of the same query; got another\n  " + "\n  ".join(different))
+        self._know_columns()
         types = EventTypes(None, tuple(values["held_types"]), values["held_codes"])
         self._order.resume(values["held"], types, values["held_times"], values["now"], values["released"])
         self.late = values["late"]
         self.report.events, self.report.matches, self.report.late = values["counts"].tolist()
         self._chain.resume(part("chain", values))
+
+    def _know_columns(self) -> None:
+        """Bring the chain no events, but their columns, if it has had none yet: whoever resumes must know them."""
+        if self._none is not None:
+            self._step(self._none, BEGINNING)
 
 
 def restored(data: bytes) -> Matcher:

@@ -37,6 +37,7 @@ class Chain:
                 "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
                 "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
             )
+        limits = limits.settled()  # of all together
         read = {name for plan in plans for name in plan.query.composites}
         self.links = [_Link(plan, limits, is_read=plan.query.into in read) for plan in plans]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed, quoted, result_schemas
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files, row_groups
-from ouzel.runtimes.spark.pushdown import types_wanted_by_arrow, wanted, wanted_by_arrow
+from ouzel.runtimes.spark.pushdown import Wanted, types_wanted_by_arrow, wanted_by_arrow
 from ouzel.runtimes.spark.sizes import bytes_of, estimated_bytes, merges_tasks, most_tasks, tasks_for
 from ouzel.runtimes.spark.task import SLICE, Task
 from ouzel.runtimes.spark.types_there import check_types
@@ -49,22 +50,22 @@ def match_dataframe(
     whole = narrowed(Task(text, "", dict(params), reading, arrow_schema(events), engine, limits))
     check_workers(events.sparkSession)
     check_types(events, whole, is_patient=options.looks_at_types)
-    return {
-        plan.query.name: _query(events, plan, replace(whole, name=plan.query.name, memory=options.memory), options)
-        for plan in whole.compiled.plans
-    }
+    plans = whole.compiled.plans
+    of_nothing = run_program(plans, whole.none, limits)
+    given = Given(events, whole, options)
+    return {plan.query.name: _query(given, plan, of_nothing[plan.query.name].schema) for plan in plans}
 
 
-def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> DataFrame:
-    plans = task.compiled.plans
-    spark_schema, output = result_schemas(run_program(plans, task.none, task.limits)[plan.query.name].schema)
-    spread = spread_of(events, plan, task, options)
-    task = replace(task, output=output)
+def _query(given: Given, plan: Plan, result: pa.Schema) -> DataFrame:
+    events, options = given.events, given.options
+    spark_schema, output = result_schemas(result)
+    task = given.task.altered(name=plan.query.name, memory=options.memory, output=output)
+    spread = spread_of(given, plan)
     if spread.files:
         conditions = (wanted_by_arrow(plan.query, task), types_wanted_by_arrow(plan.query, task))
         reading = FileTask(task, row_groups(spread.files), tuple(spread.keys), spread.tasks, *conditions)
         return match_files(events.sparkSession, reading, spark_schema)
-    events = _chosen(events, plan, task)
+    events = _chosen(given, plan)
     if spread.keys:
         # rows, not blobs: to pack what Spark has read costs more than its shuffle does
         number = () if spread.merges else (spread.tasks,)
@@ -75,12 +76,10 @@ def _query(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> 
     return _by_time(events, plan.query, task, options, spark_schema)
 
 
-def _chosen(events: DataFrame, plan: Plan, task: Task) -> DataFrame:
+def _chosen(given: Given, plan: Plan) -> DataFrame:
     """The events that some component wants, with the columns that are needed."""
-    condition = None if task.is_composed else wanted(plan.query, task, events.schema)
-    if condition is not None:
-        events = events.where(condition)
-    return events.select([events[quoted(name)] for name in task.schema.names])
+    condition = None if given.task.is_composed else given.wanted.by(plan.query)
+    return given.narrow if condition is None else given.narrow.where(condition)
 
 
 @dataclass(frozen=True)
@@ -97,22 +96,56 @@ class Spread:
     merges: bool = False
 
 
-def spread_of(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> Spread:
+class Given:
+    """Events, and what is asked of Spark about them once, for all queries."""
+
+    def __init__(self, events: DataFrame, task: Task, options: SparkOptions) -> None:
+        """Of a program."""
+        self.events, self.task, self.options = events, task, options
+
+    @cached_property
+    def narrow(self) -> DataFrame:
+        """The columns that are needed."""
+        return self.events.select([self.events[quoted(name)] for name in self.task.schema.names])
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        """Which events of these the queries want."""
+        return Wanted(self.task, self.events.schema)
+
+    @cached_property
+    def files(self) -> list[str] | None:
+        """The Parquet files that workers may read themselves."""
+        return plain_files(self.events, self.task.schema) if self.options.reads_files else None
+
+    @cached_property
+    def tasks_for_files(self) -> int:
+        """How many tasks the files are worth."""
+        return tasks_for(bytes_of(self.files or ()), self.events.sparkSession)
+
+    @cached_property
+    def tasks(self) -> tuple[int, bool]:
+        """How many tasks the events are worth that Spark reads, and whether Spark may make it fewer."""
+        session = self.events.sparkSession
+        if merges_tasks(session):
+            return most_tasks(session), True
+        return tasks_for(estimated_bytes(self.events), session), False
+
+
+def spread_of(given: Given, plan: Plan) -> Spread:
     """Decide it; nothing is read but the schemas of files."""
-    keys = [] if task.is_composed else partition_columns(plan)
+    is_composed, options = given.task.is_composed, given.options
+    keys = [] if is_composed else partition_columns(plan)
     if not keys:
-        return Spread(0, [], one="queries feed each other" if task.is_composed else _indivisible(plan.query))
-    session = events.sparkSession
+        return Spread(0, [], one="queries feed each other" if is_composed else _indivisible(plan.query))
     # workers that read files hash whole columns, not fields of structs
-    reads_files = options.reads_files and not any(NESTED in key for key in keys)
-    files = plain_files(events, task.schema) if reads_files else None
+    files = None if any(NESTED in key for key in keys) else given.files
     if options.tasks:
         return Spread(options.tasks, keys, files)
     if files:
-        return Spread(tasks_for(bytes_of(files), session), keys, files)
-    if merges_tasks(session):
-        return Spread(most_tasks(session), keys, merges=True)
-    return Spread(tasks_for(estimated_bytes(events), session), keys)
+        return Spread(given.tasks_for_files, keys, files)
+    tasks, merges = given.tasks
+    return Spread(tasks, keys, merges=merges)
 
 
 def _indivisible(query: BoundQuery) -> str:
@@ -173,7 +206,7 @@ def _by_time(events: DataFrame, query: BoundQuery, task: Task, options: SparkOpt
     high = f.floor((ticks - f.lit(least) + f.lit(back)) / f.lit(length))
     numbers = f.sequence(f.greatest(low, f.lit(0)), f.least(high, f.lit(count - 1)))
     sliced = events.withColumn(SLICE, f.explode_outer(numbers)).repartition(min(count, 2 * tasks), SLICE)
-    return sliced.mapInArrow(replace(task, slices=(least, length)).sliced, output)
+    return sliced.mapInArrow(task.altered(slices=(least, length)).sliced, output)
 
 
 def _ticks(events: DataFrame, task: Task) -> Any:

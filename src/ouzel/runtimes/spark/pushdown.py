@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import reduce
+from functools import cache, reduce
 from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
@@ -30,18 +30,25 @@ Field = Callable[[Any], Any]
 _PLAIN = (Kind.INTEGER, Kind.FLOAT, Kind.STRING, Kind.BOOLEAN)
 
 
-def wanted(query: BoundQuery, task: Task, schema: StructType) -> Column | None:
-    """A condition for the events that some component wants, for Spark; None if all are needed.
+class Wanted:
+    """Says Spark which events the queries of a program want; what they have in common it is told once.
 
     Malformed events pass too: they are an error, or they are counted.
     """
-    from pyspark.sql import functions as f
 
-    odd = compared_otherwise(schema)
-    if type_column(task) in odd:
-        return None
-    condition: Column | None = _wanted(query, task, lambda name: f.col(quoted(name)), lambda c: c.isNull(), odd)
-    return condition
+    def __init__(self, task: Task, schema: StructType) -> None:
+        """Of events with a schema of Spark's."""
+        from pyspark.sql import functions as f
+
+        self.task, self.odd = task, compared_otherwise(schema)
+        self._terms = _Terms(cache(lambda name: f.col(quoted(name))), lambda column: column.isNull())
+
+    def by(self, query: BoundQuery) -> Column | None:
+        """A condition for the events that some component wants; None if all are needed."""
+        if type_column(self.task) in self.odd:
+            return None
+        condition: Column | None = _wanted(query, self.task, self._terms, self.odd)
+        return condition
 
 
 def compared_otherwise(schema: StructType) -> frozenset[str]:
@@ -58,7 +65,7 @@ def compared_otherwise(schema: StructType) -> frozenset[str]:
 
 def wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
     """The same condition as an Arrow expression."""
-    return _wanted(query, task, pc.field, lambda column: column.is_null())
+    return _wanted(query, task, _Terms(pc.field, lambda column: column.is_null()))
 
 
 def types_wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
@@ -72,16 +79,35 @@ def types_wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
     return condition if declared is None else condition | ~pc.field(types).isin(sorted(declared))
 
 
-def _wanted(query: BoundQuery, task: Task, field: Field, is_null: Field, odd: frozenset[str] = frozenset()) -> Any:
+class _Terms:
+    """Conditions of Spark's or of Arrow's, each made once."""
+
+    def __init__(self, field: Field, is_null: Field) -> None:
+        self.field, self.is_null = field, is_null
+        self._made: dict[Any, Any] = {}
+
+    def among(self, column: str, values: frozenset[str]) -> Any:
+        return self._once(("among", column, values), lambda: self.field(column).isin(sorted(values)))
+
+    def malformed(self, task: Task) -> Any:
+        long_time = pa.types.is_int64(task.schema.field(task.reading.time).type)
+        required = Required.by(task.reading, task.schema.names, long_time=long_time)
+        return self._once("malformed", lambda: required.broken(self.field, self.is_null))
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+
+def _wanted(query: BoundQuery, task: Task, terms: _Terms, odd: frozenset[str] = frozenset()) -> Any:
     if query.minds_all_events:
         return None
     types = type_column(task)
-    each = [_of_component(component, query, types, field, is_null, odd) for component in query.components]
+    each = [_of_component(component, query, types, terms, odd) for component in query.components]
     if any(one is None for one in each):
         return None
-    long_time = pa.types.is_int64(task.schema.field(task.reading.time).type)
-    required = Required.by(task.reading, task.schema.names, long_time=long_time)
-    return reduce(or_, [*each, required.broken(field, is_null)])
+    return reduce(or_, [*each, terms.malformed(task)])
 
 
 def described(query: BoundQuery) -> list[str]:
@@ -92,15 +118,15 @@ def described(query: BoundQuery) -> list[str]:
 
 
 def _of_component(
-    component: Component, query: BoundQuery, types: str | None, field: Field, is_null: Field, odd: frozenset[str]
+    component: Component, query: BoundQuery, types: str | None, terms: _Terms, odd: frozenset[str]
 ) -> Any:
     tests = [
-        reduce(or_, [_comparison(literal, field, is_null) for literal in conjunct.literals])
+        reduce(or_, [_comparison(literal, terms.field, terms.is_null) for literal in conjunct.literals])
         for conjunct in _single(component, query)
         if _can(conjunct, odd)
     ]
     if types is not None:
-        tests.insert(0, field(types).isin(sorted(component.type_names)))
+        tests.insert(0, terms.among(types, frozenset(component.type_names)))
     return reduce(and_, tests) if tests else None
 
 

@@ -25,7 +25,7 @@ from ouzel.runtimes.spark.identity import remember
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
 from ouzel.runtimes.spark.processor import LATE, MALFORMED, TOLD, Buckets, StreamTask
-from ouzel.runtimes.spark.pushdown import wanted
+from ouzel.runtimes.spark.pushdown import Wanted
 from ouzel.runtimes.spark.task import Task, by_name
 from ouzel.runtimes.spark.workers import check_state_store, check_workers
 
@@ -109,7 +109,8 @@ def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
         number = f.xxhash64(*(events[quoted(key)] for key in stream.keys))
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
     plans = () if task.is_composed else task.compiled.plans
-    each = [wanted(plan.query, task, events.schema) for plan in plans]
+    wanted = Wanted(task, events.schema)
+    each = [wanted.by(plan.query) for plan in plans]
     some = [condition for condition in each if condition is not None]
     if some and len(some) == len(each):
         # dropping the others would stop the clock where they are all that comes

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,8 +28,14 @@ from ouzel.runtimes.spark.spill import Spill
 SLICE = "__slice"
 # Under which name the functions that a query calls travel with it.
 FUNCTIONS = "functions"
+# What is found out of a program once.
+KNOWN = ("compiled", "is_composed", "none")
+# Of so many programs a process keeps the plans.
+PROGRAMS = 16
 # So many rows of a result go to Spark in one batch.
 ROWS = 100_000
+
+_compiled: OrderedDict[bytes, Compiled] = OrderedDict()
 
 
 @dataclass(frozen=True)
@@ -59,12 +67,28 @@ class Task:
         adopt(state.pop(FUNCTIONS))
         self.__dict__.update(state)
 
+    def altered(self, **others: Any) -> Task:
+        """The same program, run in another way; what is known of it need not be found out again."""
+        task = replace(self, **others)
+        task.__dict__.update({name: value for name, value in vars(self).items() if name in KNOWN})
+        return task
+
     @cached_property
     def compiled(self) -> Compiled:
-        """The program, bound to the schema."""
+        """The program, bound to the schema: a process, here or of a worker, makes its plans once."""
+        if registered_in(self.text):
+            return self._compile()  # a function of the same name may be another one
+        key = pickle.dumps((self.text, self.params, self.reading, self.schema, self.engine))
+        compiled = _compiled.pop(key, None) or self._compile()
+        _compiled[key] = compiled
+        if len(_compiled) > PROGRAMS:
+            _compiled.popitem(last=False)
+        return compiled
+
+    def _compile(self) -> Compiled:
         return compile_query(self.text, self.none.schema, self.params, self.engine)
 
-    @property
+    @cached_property
     def is_composed(self) -> bool:
         """Whether queries feed each other, so that one cannot be run without the others."""
         return any(plan.query.into for plan in self.compiled.plans)
@@ -82,7 +106,7 @@ class Task:
 
     def matcher(self, **options: Any) -> Matcher:
         """A matcher of the whole program."""
-        rest = {"engine": self.engine, "limits": self.limits, **options}
+        rest = {"engine": self.engine, "limits": self.limits, "compiled": self.compiled, **options}
         return Matcher(self.text, self.schema, self.reading, self.params, **rest)
 
     # ---- in a worker -------------------------------------------------------------------------------------

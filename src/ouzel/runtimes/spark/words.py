@@ -11,7 +11,7 @@ from ouzel.logical.schema import NESTED
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.ingest import Reading
-from ouzel.runtimes.spark.batch import spread_of
+from ouzel.runtimes.spark.batch import Given, spread_of
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed, type_column
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.pushdown import described, wanted_by_arrow
@@ -32,8 +32,10 @@ def explain_dataframe(
     if not events.isStreaming:
         check_types(events, narrow, is_patient=options.looks_at_types)
 
+    given = Given(events, narrow, options)
+
     def sections(plan: Plan) -> Sections:
-        return [("spark", [*(spread or _batch_words(events, plan, narrow, options)), *_read_words(plan, narrow)])]
+        return [("spark", [*(spread or _batch_words(given, plan)), *_read_words(plan, narrow)])]
 
     return explain(task.compiled.plans, None, sections)
 
@@ -47,8 +49,8 @@ def _stream_words(task: Task, options: SparkOptions) -> list[str]:
     return [f"a stream, in {options.buckets} buckets by {_listed(keys)}, each with a matcher in Spark's state"]
 
 
-def _batch_words(events: DataFrame, plan: Plan, task: Task, options: SparkOptions) -> list[str]:
-    spread = spread_of(events, plan, task, options)
+def _batch_words(given: Given, plan: Plan) -> list[str]:
+    spread = spread_of(given, plan)
     if spread.one:
         return [f"one task: {spread.one}"]
     if not spread.keys:
