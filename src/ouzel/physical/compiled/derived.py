@@ -109,13 +109,13 @@ class Computation:
         function = expression.function
         if not columns:
             return [function()] * self.count
-        values: list[Any] = []
+        compute, strict, failures = function.compute, function.strict, self.failures
+        values: list[Any] = [None] * self.count
         for row, arguments in enumerate(zip(*columns, strict=True)):
-            value = None
-            if row not in self.failures:
-                try:
-                    value = function(*arguments)
-                except FunctionError as error:
-                    self.failures[row] = error
-            values.append(value)
+            if (strict and None in arguments) or row in failures:
+                continue
+            try:
+                values[row] = compute(*arguments)
+            except FunctionError as error:
+                failures[row] = error
         return values
