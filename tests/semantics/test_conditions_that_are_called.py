@@ -119,3 +119,21 @@ def test_large_tables_stay_with_their_engine() -> None:
     events = pa.table({"ts": range(count), "type": ["A", "B"] * (count // 2), "x": [n % 7 for n in range(count)]})
     query = "PATTERN SEQ(A a, B b) WHERE near(a.x, b.x) AND [x] WITHIN 8 RETURN a.ts AS a, b.ts AS b"
     assert oz.match(events, query, engine="scan").equals(oz.match(events, query, engine="automaton"))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "count(distinct a[].d) = 2",
+        "count(distinct a[].d) < a.LEN OR count(distinct a[].s) = 3",
+        "count(distinct a[].w) >= 2 AND count(distinct a[].u) >= 2",
+        "a[i].x > count(distinct a[..i-1].s)",
+        "count(distinct a[].y) = a.LEN",
+        "count(distinct a[].f) = 2",
+    ],
+)
+@pytest.mark.parametrize("strategy", ["skip_till_any_match", "skip_till_next_match"])
+def test_the_number_of_distinct_values(condition: str, strategy: str) -> None:
+    events = EVENTS.append_column("f", pa.array([0.0, -0.0, float("nan"), float("nan"), 1.0, None] * 2))
+    query = f"PATTERN SEQ(A+ a[], B b) WHERE {strategy} {{ {condition} }} WITHIN 11 RETURN a[].y AS a, b.y AS b"
+    assert everywhere(query, events, runs_on="automaton")

@@ -14,10 +14,11 @@ from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.automaton.states import Automaton, Condition, Move, Presence, Register, is_event, key_of
+from ouzel.physical.compiled.calls import Collect
 from ouzel.physical.compiled.emit import Emitter, carried_by, plain
+from ouzel.physical.compiled.fill import is_written
 from ouzel.physical.compiled.operands import TIMES, Operands, Source, Written
 from ouzel.physical.compiled.value import Value
-from ouzel.physical.contract import UnsuitableError
 
 # START is the clock of the latest start among the runs merged into this one, FIRST the event it started with.
 STATE, START, FIRST, NODE = range(4)
@@ -121,13 +122,18 @@ class Slots:
         _variable, column, value_type = of
         assert isinstance(column, str)
         assert isinstance(value_type, ValueType)
-        place = emitter.operands.column(column, value_type)
+        place = emitter.operands.column(Written(column) if is_written(value_type) else column, value_type)
         count = self.place(run, ("count", *of))
         with emitter.block(f"if not n{place}[x]:"):
             value = emitter.assigned(f"c{place}[x]", None, Kind.INTEGER).text
             for function in ("sum", "min", "max"):
                 if (function, *of) in self.owners:
                     self._extend(function, of, run, value, emitter)
+            if ("set", *of) in self.owners:
+                held, added = self.place(run, ("set", *of)), emitter.fresh()
+                collect = emitter.operands.call(Collect(value_type))
+                emitter.line(f"{held}, {added} = {collect}({held}, {value})")
+                emitter.line(f"{self.place(run, ('distinct', *of))} += {added}")
             if ("squares", *of) in self.owners:
                 # Welford's updates, as the reference has them
                 mean, squares = (self.place(run, (name, *of)) for name in ("mean", "squares"))
@@ -199,8 +205,6 @@ class RunRows:
         assert isinstance(node, Aggregate)
         assert node.column is not None
         assert node.input_type is not None
-        if node.function == COUNT_DISTINCT:
-            raise UnsuitableError(f"{node.function} needs all values, and a run keeps totals only")
         if node.function in ("first", "last"):
             source = Written(node.column) if node.input_type.kind is Kind.OTHER else node.column
             return self._value(register, source, node.input_type, emitter)
@@ -211,6 +215,9 @@ class RunRows:
         count = self.slots.allot(self.run, register, "count", *of)
         if node.function == "count":
             return Value(count, None, Kind.INTEGER)
+        if node.function == COUNT_DISTINCT:
+            self.slots.allot(self.run, register, "set", *of)
+            return Value(self.slots.allot(self.run, register, "distinct", *of), None, Kind.INTEGER)
         if node.function == "stddev":
             self.slots.allot(self.run, register, "mean", *of, real=True)
             squares = self.slots.allot(self.run, register, "squares", *of, real=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from ouzel.errors import FunctionError
@@ -34,13 +35,27 @@ class Call:
     told: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Collect:
+    """Adds a value to a set of them: the number of the set and the value in, that of the larger set out.
+
+    Sets are texts, so that equal ones have one number, which is kept and restored like any other; 0 is the empty
+    set, and others have the numbers from 1 on.  Whether the value is a new one comes out, too.
+    """
+
+    type: ValueType
+
+
 class Calls(OnlyPython):
     """The calls of a kernel, by number, with the texts that numbers stand for."""
 
-    def __init__(self, calls: Sequence[Call], texts: Texts) -> None:
+    def __init__(self, calls: Sequence[Call | Collect], texts: Texts) -> None:
         """Make a function of each."""
-        self.functions = [_function(call, texts) for call in calls]
-        self.for_users = any(calls_users(call.expression) for call in calls)
+        self.functions = [
+            _function(call, texts) if isinstance(call, Call) else partial(_collected, texts, call.type)
+            for call in calls
+        ]
+        self.for_users = any(isinstance(call, Call) and calls_users(call.expression) for call in calls)
 
     def __getitem__(self, number: int) -> Callable[..., tuple[Any, bool]]:
         """A call: numbers and null flags in, a number and a null flag out."""
@@ -68,6 +83,15 @@ def _function(call: Call, texts: Texts) -> Callable[..., tuple[Any, bool]]:
         return texts.number(found) if is_text else found, False
 
     return function
+
+
+def _collected(texts: Texts, value_type: ValueType, held: int, value: Any) -> tuple[int, bool]:
+    # of the two zeros, the sum is the positive one; what is no number is one value
+    word = repr(float(value) + 0.0) if value_type.kind is Kind.FLOAT else str(int(value))
+    words = texts.text(held - 1).split(",") if held else []
+    if word in words:
+        return held, False
+    return texts.number(",".join(sorted([*words, word]))) + 1, True
 
 
 def _reader(value_type: ValueType, texts: Texts) -> Callable[[Any], Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ouzel.logical.pattern import Component
 from ouzel.logical.values import ValueType
-from ouzel.physical.compiled.calls import Call, Calls
+from ouzel.physical.compiled.calls import Call, Calls, Collect
 from ouzel.physical.compiled.derived import Array
 from ouzel.physical.compiled.fill import Filling, Wanted
 from ouzel.physical.compiled.sources import START, TIME, TIMES, TYPE, Among, Derived, Limb, Source, Written
@@ -49,7 +49,7 @@ class Operands:
     integers: list[int] = field(default_factory=list)
     floats: list[float] = field(default_factory=list)
     texts: Texts = field(default_factory=Texts)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[Call | Collect] = field(default_factory=list)
     orders_texts: bool = False
 
     def column(self, column: Source, value_type: ValueType) -> int:
@@ -75,7 +75,7 @@ class Operands:
         self.orders_texts = True
         return f"ranks[{text}]"
 
-    def call(self, call: Call) -> str:
+    def call(self, call: Call | Collect) -> str:
         """The name of a function that Python calls."""
         if call not in self.calls:
             self.calls.append(call)
