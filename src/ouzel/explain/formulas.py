@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from ouzel.explain.layout import Placed
 from ouzel.explain.words import equivalence_words, type_words
@@ -27,15 +27,9 @@ def term(conjunct: Conjunct, present: Collection[str] = ()) -> str:
     return f"{text}, if there is {' and '.join(sorted(present))}" if present else text
 
 
-def masked(query: BoundQuery, unmasked: Sequence[Conjunct]) -> list[Conjunct]:
-    """The conjuncts on single events, which both compiled engines evaluate once per event: all but the others."""
-    others = {id(conjunct) for conjunct in unmasked}
-    return [conjunct for conjunct in query.conjuncts if id(conjunct) not in others]
-
-
-def mask(component: Component, conjuncts: Sequence[Conjunct]) -> str:
+def mask(query: BoundQuery, component: Component) -> str:
     """What is known of an event before any run or stack sees it: its type, and conditions on it alone."""
-    own = [term(conjunct) for conjunct in conjuncts if conjunct.component is component]
+    own = [term(conjunct) for conjunct in query.conditions_on(component)]
     types = type_words(component)
     types = f"({types})" if own and len(component.type_names) > 1 else types
     return f"mask: {' and '.join([types, *own])}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 from ouzel.errors import QueryError, Span
 from ouzel.language.names import one_line
@@ -57,7 +58,20 @@ class Conjunct:
     @property
     def variables(self) -> frozenset[str]:
         """The variables it mentions."""
-        return frozenset(node.variable for literal in self.literals for node in references(literal))
+        return frozenset(node.variable for node in self.references)
+
+    @property
+    def references(self) -> tuple[Variable, ...]:
+        """The nodes that mention a variable."""
+        return tuple(node for literal in self.literals for node in references(literal))
+
+    @cached_property
+    def is_single(self) -> bool:
+        """Whether it is about one event, whatever else is bound: of a closure, about each of its events."""
+        return len(self.variables) == 1 and all(
+            isinstance(node, Attribute | Moment) and node.element in (Element.SINGLE, Element.CURRENT)
+            for node in self.references
+        )
 
 
 def conjunctive_normal_form(expression: Expression) -> list[tuple[Expression, ...]]:

@@ -48,6 +48,19 @@ class EquivalenceTest:
             self._columns[type_name] = column.name if column else None
         return self._columns[type_name]
 
+    @cached_property
+    def types_by_column(self) -> dict[str | None, tuple[str, ...]]:
+        """The types of the pattern by the column that holds the attribute; None for those that do not have it."""
+        found: dict[str | None, list[str]] = {}
+        for name in sorted(self.pattern_types):
+            found.setdefault(self.column(name), []).append(name)
+        return {column: tuple(names) for column, names in found.items()}
+
+    @property
+    def only_column(self) -> str | None:
+        """The column that holds the attribute in all types of the pattern; None if that is not one column."""
+        return next(iter(self.types_by_column)) if len(self.types_by_column) == 1 else None
+
 
 def recognise(
     conjuncts: Iterable[Conjunct], components: Iterable[Component], pattern: Pattern, schema: Schema

@@ -18,8 +18,7 @@ def partition_stream(query: BoundQuery) -> tuple[tuple[str, ...], str]:
     if query.strategy is Strategy.STRICT_CONTIGUITY:
         return (), "strict contiguity looks at the whole stream"
     for test in query.equivalences:
-        for component in query.components:
-            for name in component.type_names:
-                if test.column(name) is None:
-                    return (), f"events of type {name} have no '{test.attribute}' and are in every partition"
+        without = test.types_by_column.get(None)
+        if without:
+            return (), f"events of type {without[0]} have no '{test.attribute}' and are in every partition"
     return attributes, "equivalence tests keep the partitions apart"

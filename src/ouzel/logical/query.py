@@ -17,7 +17,7 @@ from ouzel.logical.bind_field import unknown_field
 from ouzel.logical.bind_output import OutputBinder, OutputColumn
 from ouzel.logical.bind_pattern import PatternBinder
 from ouzel.logical.coercion import unify_compared
-from ouzel.logical.conjuncts import Conjunct, place_conjuncts
+from ouzel.logical.conjuncts import Conjunct, Place, place_conjuncts
 from ouzel.logical.equivalence import EquivalenceTest, recognise
 from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expression, MatchNumber
 from ouzel.logical.functions import BUILT_IN
@@ -73,6 +73,21 @@ class BoundQuery:
     def reads_primitive(self) -> bool:
         """Whether it reads the primitive events, all of them: if it mentions any type of these."""
         return any(not event_type.composite for component in self.components for event_type in component.types)
+
+    def conditions_on(self, component: Component) -> tuple[Conjunct, ...]:
+        """The conditions on every single event that a component binds, whatever else is bound."""
+        return tuple(one for one in self.conjuncts if one.is_single and one.component is component)
+
+    @property
+    def relations(self) -> tuple[Conjunct, ...]:
+        """The conditions that depend on what else is bound."""
+        return tuple(one for one in self.conjuncts if not one.is_single and one.place is not Place.ALWAYS)
+
+    def key_column(self, test: EquivalenceTest) -> str | None:
+        """The column that holds a test's attribute in all events that matter; None if that is not one column."""
+        others = self.schema.types if self.minds_all_events else ()
+        is_only = all(test.column(name) in (None, test.only_column) for name in others)
+        return test.only_column if is_only else None
 
     def component(self, variable: str) -> Component:
         """A component by its variable."""

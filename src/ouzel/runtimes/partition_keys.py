@@ -80,7 +80,7 @@ def _codes(test: EquivalenceTest, rows: Integers, events: EventTable) -> tuple[I
         return codes, len(values)
     keys: list[Any] = [None] * len(rows)
     for column in columns:
-        types = tuple(sorted(name for name in test.pattern_types if test.column(name) == column.name))
+        types = test.types_by_column[column.name]
         places = np.flatnonzero((rows >= 0) & (events.types.among(types)[rows] >= 0))
         held = events.table.column(column.name).take(pa.array(rows[places]))
         for place, key in zip(places.tolist(), meaning.key_values(held, real=test.is_real), strict=True):
@@ -147,7 +147,7 @@ def key_values(test: EquivalenceTest, rows: Integers, events: EventTable) -> pa.
     else:
         values = pa.chunked_array([pa.nulls(len(rows), arrow)])
         for column in columns:
-            types = tuple(sorted(name for name in test.pattern_types if test.column(name) == column.name))
+            types = test.types_by_column[column.name]
             missing = (rows < 0) | (events.types.among(types)[rows] < 0)
             values = pc.coalesce(values, _gathered(events.table.column(column.name), rows, missing, arrow))
     if test.constant is not None and values.null_count:

@@ -74,7 +74,7 @@ class RunningTotals:
     def _columns(self) -> frozenset[str]:
         """The columns that rows of results are made of."""
         query = self.query
-        keys = {test.column(name) for test in query.equivalences for name in test.pattern_types}
+        keys = {name for test in query.equivalences for name in test.types_by_column}
         return frozenset(name for name in keys | {item.column for item in query.aggregates} if name is not None)
 
     def _closed(self, until: int | None) -> _Part:

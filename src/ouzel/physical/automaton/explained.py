@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from ouzel.explain.formulas import (
     formula,
     mask,
-    masked,
     meets_other_partitions,
     placed_first,
     same_partition,
@@ -41,7 +40,6 @@ class _States:
 
     def __init__(self, query: BoundQuery, shape: Shape, automaton: Automaton) -> None:
         self.query, self.shape, self.automaton = query, shape, automaton
-        self.masked = masked(query, shape.conjuncts)
 
     def entries(self) -> list[Entry]:
         """An entry for every state, and below it its moves, its stay, and what a run remembers there."""
@@ -77,7 +75,7 @@ class _States:
         """What has to be true of an event for a run, which has its partition once it has begun."""
         component = next(one for one in self.query.components if one.position == guard.static)
         partition = same_partition(self.query) if has_begun else []
-        return [mask(component, self.masked), *partition, *map(_term, guard.conditions)]
+        return [mask(self.query, component), *partition, *map(_term, guard.conditions)]
 
     def _stay(self, state: State) -> list[str]:
         """What lets a run stay as it was (SASE+ 3.2, step 3)."""
@@ -113,12 +111,12 @@ class _States:
 
     def placed(self) -> Placed:
         """Every condition, and all edges whose guards have it."""
-        query, once = self.query, {id(conjunct) for conjunct in self.masked}
+        query = self.query
         apart = "partitions: a run meets only events of its own"
         placed = placed_first(query, "every begin and take" if meets_other_partitions(query) else apart)
         for conjunct in query.conjuncts:
             if conjunct.component is not None:
-                place = f"mask of {conjunct.component.variable}, once per event" if id(conjunct) in once else ""
+                place = f"mask of {conjunct.component.variable}, once per event" if conjunct.is_single else ""
                 placed.append((conjunct.text, place or self._place(conjunct, conjunct.component)))
         edges = any(-1 in (before, after) for before, _crossing, after in self.shape.crossings())
         everywhere = "every edge of a run that has begun" + (", and negation" if edges else "")
@@ -172,7 +170,7 @@ def _refutation(
     """Which events refute a match as a negative component between two states; -1 is the pattern's edge."""
     before, after = (shape.states[end].variable if end >= 0 else "" for end in ends)
     own = [c for c in shape.conjuncts if c.component is component and c.place is Place.NEGATIVE]
-    terms = [mask(component, masked(query, shape.conjuncts)), *same_partition(query)]
+    terms = [mask(query, component), *same_partition(query)]
     terms += [term(conjunct, _uncertain(conjunct, shape)) for conjunct in own]
     where = f"between {before} and {after}"
     if not before:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct, Place
-from ouzel.logical.expressions import Aggregate, Attribute, Element, Length, references
+from ouzel.logical.expressions import Aggregate, Length, references
 from ouzel.logical.pattern import (
     Binds,
     Component,
@@ -82,14 +82,11 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
             for node in references(literal):
                 if isinstance(node, Aggregate | Length) and node.variable in chosen:
                     raise UnsuitableError(f"it aggregates '{node.variable}', which is in an alternative")
-    single = [(one, [c for c in query.conjuncts if _is_single(c, one)]) for one in query.components]
-    alone = {id(c) for _one, own in single for c in own}
-    several = tuple(c for c in query.conjuncts if id(c) not in alone and c.place is not Place.ALWAYS)
     states = tuple(one for one in query.components if not one.negative)
     optional = chosen | {one.variable for one in states if one.least == 0}
     keyed = query.strategy is Strategy.STRICT_CONTIGUITY and bool(query.equivalences)
     steps = build_steps(query.pattern)
-    return Shape(states, steps, several, query.strategy, frozenset(optional), keyed), Filters(single)
+    return Shape(states, steps, query.relations, query.strategy, frozenset(optional), keyed), Filters(query)
 
 
 def _in_choice(pattern: Pattern) -> set[str]:
@@ -99,12 +96,3 @@ def _in_choice(pattern: Pattern) -> set[str]:
     if isinstance(pattern, Disjunction):
         return {component.variable for component in components(pattern)}
     return {variable for item in pattern.items for variable in _in_choice(item)}
-
-
-def _is_single(conjunct: Conjunct, component: Component) -> bool:
-    """Whether a condition is about one event, whatever run takes it."""
-    nodes = [node for literal in conjunct.literals for node in references(literal)]
-    every = (Element.SINGLE, Element.CURRENT)
-    return conjunct.variables == {component.variable} and all(
-        isinstance(node, Attribute) and node.element in every for node in nodes
-    )

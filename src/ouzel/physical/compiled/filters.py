@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.pattern import Component
+from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.emit import ByVariable, Emitter
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.operands import Operands, may_be
@@ -14,10 +15,11 @@ from ouzel.physical.event_table import EventTable, Integers
 class Filters:
     """Conditions on one event each, evaluated once per event into the mask of its component."""
 
-    def __init__(self, conjuncts: list[tuple[Component, list[Conjunct]]]) -> None:
+    def __init__(self, query: BoundQuery) -> None:
         """Write the kernels: what calls functions of the user's is asked last, of the events that are left."""
+        conjuncts = [(component, query.conditions_on(component)) for component in query.components]
         self.is_empty = not any(own for _component, own in conjuncts)
-        self.components = [component for component, _own in conjuncts]
+        self.components = query.components
         self.passes: list[tuple[str, Operands]] = []
         for calls in (False, True):
             chosen = [(component, [c for c in own if _calls_users(c) is calls]) for component, own in conjuncts]

@@ -124,12 +124,8 @@ class Partitions:
 
 def key_column(query: BoundQuery, test: EquivalenceTest) -> str:
     """The column that an equivalence test compares."""
-    types = {name for component in query.components for name in component.type_names}
-    if query.minds_all_events:
-        types |= {name for name in query.schema.types if test.column(name) is not None}
-    names = {test.column(name) for name in types}
-    name = names.pop()
-    if name is None or names:
+    name = query.key_column(test)
+    if name is None:
         raise UnsuitableError(f"'{test.attribute}' is not one column of all components")
     return name
 

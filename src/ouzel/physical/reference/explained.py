@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ouzel.explain.formulas import placed_first, within
 from ouzel.logical.conjuncts import Conjunct, Place
-from ouzel.logical.expressions import Attribute, Element, references
 from ouzel.logical.pattern import has_conjunction_or_group
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.contract import Explained
@@ -32,12 +31,4 @@ def _place(conjunct: Conjunct, variable: str, *, combines: bool) -> str:
         return f"negation of {variable}, on matches"
     if not combines:
         return f"{conjunct.place.value} of {variable}"
-    return f"each event of {variable}, before combining" if _is_single(conjunct) else "each combination"
-
-
-def _is_single(conjunct: Conjunct) -> bool:
-    """Whether a condition is about one event of one component, which then need not be combined to be ruled out."""
-    nodes = [node for literal in conjunct.literals for node in references(literal)]
-    every = (Element.SINGLE, Element.CURRENT)
-    alone = all(isinstance(node, Attribute) and node.element in every for node in nodes)
-    return alone and len(conjunct.variables) == 1
+    return f"each event of {variable}, before combining" if conjunct.is_single else "each combination"

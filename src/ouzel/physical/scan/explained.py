@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ouzel.explain.formulas import formula, mask, masked, placed_first, same_partition, term, within
+from ouzel.explain.formulas import formula, mask, placed_first, same_partition, term, within
 from ouzel.explain.layout import Entry, Placed, columns
 from ouzel.explain.words import output_words
-from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.contract import Explained
 from ouzel.physical.scan.shape import Negative, Shape
@@ -22,20 +21,15 @@ def explained(query: BoundQuery, shape: Shape) -> Explained:
     return Explained(sections, _placed(query, shape))
 
 
-def _unmasked(shape: Shape) -> list[Conjunct]:
-    return [*shape.conjuncts, *(c for negative in shape.negatives for c in negative.conjuncts)]
-
-
 def _scan(query: BoundQuery, shape: Shape) -> list[str]:
     """Sequence scan: which events are pushed onto which stack (SASE 4.1 to 4.3)."""
     keys = ", ".join(test.attribute for test in query.equivalences)
     head = "stacks of events" if shape.length > 1 else "event by event"
     head += f", apart for each value of {keys} (PAIS):" if keys else ":"
-    single = masked(query, _unmasked(shape))
     positives = [one.variable for one in shape.positives]
     entries: list[Entry] = []
     for component in query.components:
-        variable, terms = component.variable, [mask(component, single)]
+        variable, terms = component.variable, [mask(query, component)]
         if component.negative:
             goal = "noted, to refute"
         elif variable == positives[-1]:
@@ -80,7 +74,7 @@ def _where(shape: Shape, negative: Negative) -> str:
 
 def _refutation(query: BoundQuery, shape: Shape, negative: Negative) -> Entry:
     """Which events refute a sequence, and when that is decided: at the end of the pattern, late (SASE 3.3)."""
-    terms = [mask(negative.component, masked(query, _unmasked(shape))), *same_partition(query)]
+    terms = [mask(query, negative.component), *same_partition(query)]
     terms += [term(conjunct) for conjunct in negative.conjuncts]
     if negative.gap == shape.length:
         terms += within(query, f" of {shape.positives[0].variable}")
@@ -98,13 +92,12 @@ def _transform(query: BoundQuery) -> list[str]:
 
 
 def _placed(query: BoundQuery, shape: Shape) -> Placed:
-    once = {id(conjunct) for conjunct in masked(query, _unmasked(shape))}
     refuting = {id(c): negative for negative in shape.negatives for c in negative.conjuncts}
     placed = placed_first(query, "scan: each partition has stacks of its own")
     for conjunct in query.conjuncts:
         if conjunct.component is None:
             continue
-        if id(conjunct) in once:
+        if conjunct.is_single:
             place = f"scan: mask of {conjunct.component.variable}, once per event"
         elif id(conjunct) in refuting:
             late = refuting[id(conjunct)].gap == shape.length

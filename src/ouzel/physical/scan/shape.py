@@ -97,20 +97,17 @@ def shape_of(query: BoundQuery, equivalence: str) -> tuple[Shape, Filters]:
         raise UnsuitableError(f"a scan has a loop for each component, and {MOST_LOOPS} can nest in each other")
     for test in query.equivalences:
         key_column(query, test)
-    single = [(one, [c for c in query.conjuncts if c.variables == {one.variable}]) for one in steps]
-    alone = {id(c) for _one, own in single for c in own}
-    several = [c for c in query.conjuncts if id(c) not in alone and c.place is not Place.ALWAYS]
     negatives = tuple(
         Negative(
             one,
             sum(not before.negative for before in steps[:place]),
-            tuple(c for c in several if c.component is one),
+            tuple(c for c in query.relations if c.component is one),
         )
         for place, one in enumerate(steps)
         if one.negative
     )
-    positive = tuple(c for c in several if c.place is not Place.NEGATIVE)
-    return Shape(positives, positive, negatives, *_keys(query, equivalence)), Filters(single)
+    positive = tuple(c for c in query.relations if c.place is not Place.NEGATIVE)
+    return Shape(positives, positive, negatives, *_keys(query, equivalence)), Filters(query)
 
 
 def _keys(query: BoundQuery, equivalence: str) -> tuple[int, int, int, bool]:

@@ -165,14 +165,8 @@ def partition_columns(plan: Plan) -> list[str]:
     """The columns by which events can be kept apart, if each test has one column for all components."""
     if not plan.partition_by:
         return []
-    found: list[str] = []
-    for test in plan.query.equivalences:
-        names = {test.column(name) for component in plan.query.components for name in component.type_names}
-        name = names.pop()
-        if name is None or names:
-            return []
-        found.append(name)
-    return found
+    found = [test.only_column for test in plan.query.equivalences]
+    return [] if None in found else [column for column in found if column is not None]
 
 
 def _by_time(events: DataFrame, query: BoundQuery, task: Task, options: SparkOptions, output: Any) -> DataFrame:

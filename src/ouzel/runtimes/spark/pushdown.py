@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.logical.conjuncts import Conjunct
-from ouzel.logical.expressions import Apply, Attribute, Constant, Element, Expression, references
+from ouzel.logical.expressions import Apply, Attribute, Constant, Expression
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import NESTED
@@ -114,7 +114,7 @@ def described(query: BoundQuery) -> list[str]:
     """The conditions that Spark's scan checks, in words."""
     if query.minds_all_events:
         return []
-    return [c.text for component in query.components for c in _single(component, query) if _can(c)]
+    return [c.text for component in query.components for c in query.conditions_on(component) if _can(c)]
 
 
 def _of_component(
@@ -122,7 +122,7 @@ def _of_component(
 ) -> Any:
     tests = [
         reduce(or_, [_comparison(literal, terms.field, terms.is_null) for literal in conjunct.literals])
-        for conjunct in _single(component, query)
+        for conjunct in query.conditions_on(component)
         if _can(conjunct, odd)
     ]
     if types is not None:
@@ -130,27 +130,11 @@ def _of_component(
     return reduce(and_, tests) if tests else None
 
 
-def _single(component: Component, query: BoundQuery) -> list[Conjunct]:
-    """The conditions on every event that a component binds, whatever else it binds."""
-    every = (Element.SINGLE, Element.CURRENT)
-    return [
-        conjunct
-        for conjunct in query.conjuncts
-        if conjunct.component is component
-        and conjunct.variables == {component.variable}
-        and all(
-            isinstance(node, Attribute) and node.element in every and not node.missing_in
-            for literal in conjunct.literals
-            for node in references(literal)
-        )
-    ]
-
-
 def _can(conjunct: Conjunct, odd: frozenset[str] = frozenset()) -> bool:
-    columns = {
-        one.column for literal in conjunct.literals for one in references(literal) if isinstance(one, Attribute)
-    }
-    return not columns & odd and all(_is_comparison(literal) for literal in conjunct.literals)
+    attributes = [one for one in conjunct.references if isinstance(one, Attribute)]
+    if any(one.missing_in or one.column in odd for one in attributes):
+        return False
+    return all(_is_comparison(literal) for literal in conjunct.literals)
 
 
 def _is_comparison(literal: Expression) -> bool:
