@@ -19,10 +19,11 @@ import pytest
 
 import ouzel as oz
 from ouzel.kernels import jit
-from ouzel.physical.automaton import expand, negation, totals
+from ouzel.physical.automaton import expand, totals
 from ouzel.physical.automaton import matching as automaton
 from ouzel.physical.compiled import kernel, share
-from ouzel.physical.scan import construction, postponed
+from ouzel.physical.finish import negation
+from ouzel.physical.scan import construction
 
 SOON = 5.0
 # All of them would run for minutes.
@@ -33,7 +34,7 @@ COUNTLESS = oz.Limits(max_matches=2**60, max_memory=2**60)
 LOOPS: dict[str, tuple[ModuleType, str, dict[str, Any]]] = {
     "a scan": (construction, "SEQ(A a, B b, C c, A d) WHERE a.x + b.x + c.x + d.x < 0", {}),
     "a scan with negation": (construction, "SEQ(A a, !(C c), B b) WHERE c.x > a.x + 5", {}),
-    "negation at the end": (postponed, "SEQ(A a, B b, !(C c)) WHERE c.x > a.x + 5 WITHIN 1000000", {}),
+    "negation at the end": (negation, "SEQ(A a, B b, !(C c)) WHERE c.x > a.x + 5 WITHIN 1000000", {}),
     "an automaton": (automaton, PAIRS, AUTOMATON),
     "an automaton without merging": (automaton, PAIRS, {**AUTOMATON, "tuning": {"evaluation": "basic"}}),
     "backtracking": (automaton, PAIRS, {**AUTOMATON, "tuning": {"evaluation": "backtracking"}}),

@@ -149,7 +149,7 @@ def test_a_plain_function_calls_others_compiled_and_is_kept_on_disk(tmp_path: Pa
         from ouzel.kernels import jit, ordering
         order, edges, flat = np.arange(2), np.array([0, 2]), np.array([2, 1])
         sort = jit.compiled(ordering.order_groups)
-        sort(order, np.empty(2, np.int64), edges, flat, np.arange(3), np.ones((2, 1), np.int64))
+        sort(order, np.empty(2, np.int64), edges, np.zeros(2), flat, np.arange(3), np.ones((2, 1), np.int64))
         print(order.tolist(), sum(sort.stats.cache_hits.values()))
     """
     command = [sys.executable, "-c", program]

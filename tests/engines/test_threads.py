@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ouzel as oz
 from engines.sequences import SEQUENCES, TESTED, TYPES
-from ouzel.physical.compiled import kernel, share
-from ouzel.physical.scan import order
+from ouzel.physical.compiled import share
 from ouzel.testing.strategies import RandomQuery, queries, streams
 
 Events = list[dict[str, Any]]
@@ -36,19 +34,6 @@ def test_scan(query: RandomQuery, events: Events, threads: int) -> None:
 @given(queries(), streams(max_events=10), THREADS)
 def test_whatever_engine(query: RandomQuery, events: Events, threads: int) -> None:
     agree(query.text, events, "auto", threads)
-
-
-@settings(max_examples=50)
-@given(st.lists(st.tuples(*[st.integers(0, 12)] * 3), max_size=90), st.integers(1, 13), THREADS)
-def test_sequences_are_sorted(found: list[tuple[int, ...]], moments: int, threads: int) -> None:
-    ties = np.sort(np.random.default_rng(moments).integers(0, moments, 13))
-    sequences = np.array(sorted(found, key=lambda one: ties[one[-1]]), np.int32).reshape(-1, 3)
-    expected = sorted(found, key=lambda one: (ties[one[-1]], one))
-    with patch.object(kernel, "COMPILE_FROM", 0), patch.object(share, "PARALLEL_FROM", 1):
-        numbers = order._order(sequences, ties, threads)
-        assert sequences[numbers].tolist() == [list(one) for one in expected]
-        doubled = order._columns(numbers, sequences, np.arange(13) * 2, threads).T
-        assert doubled.tolist() == (2 * sequences[numbers]).tolist()
 
 
 @pytest.mark.parametrize(

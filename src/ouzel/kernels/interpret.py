@@ -68,6 +68,7 @@ def _viewed(function: Function) -> Function:
 _NUMPY = SimpleNamespace(
     **{name: _viewed(getattr(np, name)) for name in ("empty", "zeros", "ones", "full")},
     **{name: getattr(np, name) for name in ("int8", "int32", "int64", "uint8", "float64", "bool_", "inf", "nan")},
+    uint64=int,
 )
 # A source with any other attribute gets arrays: memoryviews have no methods of theirs.
 _KNOWN = {*vars(_NUMPY), "shape"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,13 +19,17 @@ class One:
 
     rows: Integers
 
+    def __len__(self) -> int:
+        """The number of matches."""
+        return len(self.rows)
+
     def numbered(self, rows: Integers) -> One:
         """The same with other numbers: those of `rows` for places in it."""
         return One(np.append(rows, -1)[self.rows])
 
     def placed(self, numbers: Integers) -> One:
         """The same with places among numbers, which are in order, for these."""
-        return One(np.where(self.rows < 0, -1, np.searchsorted(numbers, self.rows)))
+        return self if _are_all(numbers) else One(np.where(self.rows < 0, -1, np.searchsorted(numbers, self.rows)))
 
 
 @dataclass(frozen=True)
@@ -37,37 +43,76 @@ class Many:
     rows: Integers
     unbound: Flags
 
+    def __len__(self) -> int:
+        """The number of matches."""
+        return len(self.unbound)
+
     def numbered(self, rows: Integers) -> Many:
         """The same with other numbers: those of `rows` for places in it."""
         return Many(self.offsets, rows[self.rows], self.unbound)
 
     def placed(self, numbers: Integers) -> Many:
         """The same with places among numbers, which are in order, for these."""
+        if _are_all(numbers):
+            return self
         return Many(self.offsets, np.searchsorted(numbers, self.rows), self.unbound)
+
+
+Bound = dict[str, One | Many]
+"""What each variable is bound to, in the order of the pattern."""
 
 
 @dataclass(frozen=True)
 class MatchTable:
-    """Matches: what each variable is bound to, and their intervals."""
+    """Matches: what each variable is bound to, and their intervals, which are looked up when asked for.
 
-    bound: dict[str, One | Many]
-    starts: Integers
-    ends: Integers
-    start_times: Integers
-    end_times: Integers
+    These are starts and ends, as moments and as times.
+    """
+
+    bound: Bound
+    intervals: Callable[[], tuple[Integers, Integers, Integers, Integers]]
 
     def __len__(self) -> int:
         """The number of matches."""
-        return len(self.starts)
+        return len(next(iter(self.bound.values())))
+
+    @cached_property
+    def _intervals(self) -> tuple[Integers, Integers, Integers, Integers]:
+        return self.intervals()
+
+    @property
+    def starts(self) -> Integers:
+        """The moments at which matches start."""
+        return self._intervals[0]
+
+    @property
+    def ends(self) -> Integers:
+        """The moments at which matches end."""
+        return self._intervals[1]
+
+    @property
+    def start_times(self) -> Integers:
+        """The times at which matches start."""
+        return self._intervals[2]
+
+    @property
+    def end_times(self) -> Integers:
+        """The times at which matches end."""
+        return self._intervals[3]
 
     def taken(self, places: Integers) -> MatchTable:
         """Some of the matches."""
         bound = {variable: chosen(one, places) for variable, one in self.bound.items()}
-        times = (self.starts, self.ends, self.start_times, self.end_times)
-        return MatchTable(bound, *(one[places] for one in times))
+        starts, ends, start_times, end_times = (one[places] for one in self._intervals)
+        return MatchTable(bound, lambda: (starts, ends, start_times, end_times))
 
 
-def ends_of(variables: list[str], bound: dict[str, One | Many]) -> tuple[Integers, Integers]:
+def _are_all(numbers: Integers) -> bool:
+    """Whether numbers, which are in order, are all from 0 on."""
+    return bool(len(numbers) and numbers[-1] == len(numbers) - 1)
+
+
+def ends_of(variables: list[str], bound: Bound) -> tuple[Integers, Integers]:
     """The first and last event that some variables, in order, are bound to in each match; -1 where to none."""
     first: Integers | None = None
     last: Integers | None = None
@@ -97,7 +142,7 @@ def chosen(one: One | Many, matches: Integers) -> One | Many:
     return Many(offsets, one.rows[np.arange(offsets[-1]) + shift], one.unbound[matches])
 
 
-def counts_of(bound: dict[str, One | Many]) -> Integers:
+def counts_of(bound: Bound) -> Integers:
     """The number of events of each match."""
     total: Integers | None = None
     for one in bound.values():
@@ -107,7 +152,7 @@ def counts_of(bound: dict[str, One | Many]) -> Integers:
     return total
 
 
-def joined(tables: list[dict[str, One | Many]]) -> dict[str, One | Many]:
+def joined(tables: list[Bound]) -> Bound:
     """Matches of several tables in one."""
     return tables[0] if len(tables) == 1 else {name: _joined([one[name] for one in tables]) for name in tables[0]}
 

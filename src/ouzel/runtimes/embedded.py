@@ -69,7 +69,7 @@ def find_program(
         if query.aggregates:
             yield plan, matches, aggregate_table(query, matches, found.events)
             continue
-        table = result_table(_numbered(found))
+        table = result_table(_numbered(found), threads)
         if query.into is not None:
             composites[query.into] = composite_events(query, matches, table)
         yield plan, matches, table

@@ -18,9 +18,9 @@ from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING
 from ouzel.optimizer import Plan, choose_engine
 from ouzel.physical import ENGINES
-from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.contract import Counters, Found, Tell
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.finish.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, MatchTable, One, counts_of
 from ouzel.physical.reference.events import Event, Stream, Values

@@ -21,15 +21,15 @@ from ouzel.physical.contract import Found
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import HINT
 from ouzel.physical.match_table import Many, One
-from ouzel.physical.stoppable import stoppable
+from ouzel.runtimes.gathering import gathered
 
 MOST_ELEMENTS = 2**31 - 1
 """How many elements all lists of a column may have: Arrow counts them in 32 bits."""
 
 
-def result_table(found: Found) -> pa.Table:
+def result_table(found: Found, threads: int = 1) -> pa.Table:
     """The matches of a query as RETURN asks for them, or start, end and all variables without RETURN."""
-    builder = _Builder(found)
+    builder = _Builder(found, threads)
     if found.query.output:
         columns = {column.name: builder.column(column.expression) for column in found.query.output}
     else:
@@ -40,7 +40,8 @@ def result_table(found: Found) -> pa.Table:
 class _Builder:
     """Builds the columns of one result."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: Found, threads: int) -> None:
+        self.threads = threads
         self.query = found.query
         self.matches = found.matches
         self.table = found.events.table
@@ -106,11 +107,7 @@ class _Builder:
         return pa.StructArray.from_arrays(arrays, names=list(fields), mask=pa.array(rows < 0))
 
     def _gather(self, column: str, rows: Integers) -> pa.Array | pa.ChunkedArray:
-        is_whole = not len(rows) or int(rows.min()) >= 0
-        places = pa.array(rows) if is_whole else pa.array(rows, mask=rows < 0)
-        values = self.table.column(column)
-        whole = values.chunk(0) if values.num_chunks == 1 else values
-        return stoppable(lambda: whole.take(places), size=len(rows))
+        return gathered(self.table.column(column), rows, self.threads)
 
 
 def _lists(bound: Many, values: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from ouzel.errors import OuzelError
+from ouzel.logical.conjuncts import Place
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.construct import construct
 from ouzel.physical.automaton.drivers import breadth_first, depth_first, kernel_source
@@ -13,7 +15,6 @@ from ouzel.physical.automaton.expand import expand_source
 from ouzel.physical.automaton.explained import explained
 from ouzel.physical.automaton.graph import PathGraph
 from ouzel.physical.automaton.matching import AutomatonMatching
-from ouzel.physical.automaton.negation import Refutation, refutations
 from ouzel.physical.automaton.registers import Slots
 from ouzel.physical.automaton.shape import Shape, shape_of
 from ouzel.physical.automaton.states import Automaton
@@ -23,6 +24,7 @@ from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import NO_LIMIT
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes, Tell, UnsuitableError
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.finish.negation import Refutation
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_totals import MatchTotals
 from ouzel.physical.stoppable import stoppable
@@ -56,7 +58,7 @@ class AutomatonPlan:
             raise OuzelError(f"evaluation: required one of {', '.join(EVALUATIONS)}; got {evaluation!r}")
         shape, filters = shape_of(query)
         automaton = construct(query, shape)
-        return cls(query, shape, automaton, Slots.of(automaton), filters, tuple(refutations(shape)), evaluation)
+        return cls(query, shape, automaton, Slots.of(automaton), filters, tuple(_refutations(shape)), evaluation)
 
     @cached_property
     def _kernel(self) -> tuple[str, Operands]:
@@ -134,3 +136,12 @@ AUTOMATON = Engine(
     _offer,
     switches=("evaluation",),
 )
+
+
+def _refutations(shape: Shape) -> Iterator[Refutation]:
+    """A refutation for every negative component on every step that passes over it."""
+    variables = tuple(one.variable for one in shape.states)
+    for before, crossing, after in shape.crossings():
+        for component in crossing.negatives:
+            own = [c for c in shape.conjuncts if c.component is component and c.place is Place.NEGATIVE]
+            yield Refutation(variables, shape.optional, component, own, before, after)

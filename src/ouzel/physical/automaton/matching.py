@@ -13,25 +13,22 @@ from ouzel.logical.constants import can_match
 from ouzel.physical.automaton.expand import expand
 from ouzel.physical.automaton.memory import Memory
 from ouzel.physical.automaton.open_runs import OpenRuns
-from ouzel.physical.automaton.order import in_order
 from ouzel.physical.automaton.parameters import Opened, Stream
 from ouzel.physical.automaton.runs import Bounds, drive
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.automaton.totals import totals_of_paths
 from ouzel.physical.compiled import share
-from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.cost import Cost, result_cost
 from ouzel.physical.compiled.fill import settled
 from ouzel.physical.compiled.kernel import long_kernel_of
-from ouzel.physical.compiled.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.compiled.operands import may_be
-from ouzel.physical.compiled.pending import released
 from ouzel.physical.compiled.share import split_evenly
 from ouzel.physical.compiled.user_calls import called
 from ouzel.physical.contract import Counters, Found, Tell
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.finish.finishing import Finishing
 from ouzel.physical.limits import Limits, Room
-from ouzel.physical.match_table import Many, MatchTable, One, chosen, counts_of, ends_of, joined
+from ouzel.physical.match_table import Many, One, joined
 from ouzel.physical.match_totals import MatchTotals
 from ouzel.physical.memory.prepare import Prepared, prepare
 from ouzel.physical.stoppable import stoppable
@@ -55,6 +52,8 @@ class AutomatonMatching:
         self.room = limits.memory()
         self._counting = Lock()
         self.memory = Memory(plan, once=once)
+        out = self.memory.retained, self.memory.pending, limits, self.counters
+        self.finishing = Finishing(plan.query, plan.refutations, *out)
 
     @property
     def open_runs(self) -> int:
@@ -64,11 +63,7 @@ class AutomatonMatching:
     @property
     def waiting(self) -> int | None:
         """The first time at which matches end that wait until they are final."""
-        memory = self.memory
-        if not len(memory.pending) or memory.pending.bound is None:
-            return None
-        _first, last = self._ends(memory.pending.bound)
-        return int(memory.retained.intervals.end_times.values[last].min())
+        return self.finishing.waiting
 
     # ---- events in, matches out --------------------------------------------------------------------------
 
@@ -79,14 +74,9 @@ class AutomatonMatching:
     def _push(self, events: EventTable, now: int | None) -> Found:
         memory = self.memory
         prepared = self._prepare(events)
-        bound = self._match(prepared, memory.add(events, prepared))
-        for refutation in self.plan.refutations:
-            if not refutation.at_end:
-                keep = refutation.keep(bound, memory.retained, self.plan.limit)
-                bound = self._standing(bound, keep)
-        if any(refutation.at_end for refutation in self.plan.refutations):
-            bound = self._final(bound, now)
-        found = self._found(bound)
+        base = memory.add(events, prepared)
+        bound = self._match(prepared, base)
+        found = self.finishing.finish(bound, base, now, memory.seen)
         if not self.once:
             memory.retained.settle()
             if now is not None:
@@ -129,7 +119,7 @@ class AutomatonMatching:
 
     def expanded(self, found: Any, last: Integers) -> Found:
         """The matches at the ends of paths, written out."""
-        return self._found(self._expand(self.memory.store, found, last, self.room))
+        return self.finishing.found(self._expand(self.memory.store, found, last, self.room))
 
     def _match(self, new: Prepared, base: int) -> Bound:
         begins, arguments = self._begins(new), self._arguments(new)
@@ -147,7 +137,7 @@ class AutomatonMatching:
             return self._expand(store, *self._drive(new, base, own, arguments, room, store), room)
 
         bound = joined(share.each_in_a_thread(part, ranges))
-        if len(self._ends(bound)[0]) > self.limits.max_matches:
+        if len(next(iter(bound.values()))) > self.limits.max_matches:
             raise self.limits.exceeded("max_matches")
         return bound
 
@@ -214,73 +204,6 @@ class AutomatonMatching:
         )
         with self._counting:
             self.counters.add(counted)
-
-    # ---- what is final -----------------------------------------------------------------------------------
-
-    @staticmethod
-    def _standing(bound: Bound, keep: Any) -> Bound:
-        return bound if np.all(keep) else {v: chosen(one, np.flatnonzero(keep)) for v, one in bound.items()}
-
-    def _ends(self, bound: Bound) -> tuple[Integers, Integers]:
-        return ends_of([one.variable for one in self.plan.shape.states], bound)
-
-    def _final(self, bound: Bound, now: int | None) -> Bound:
-        """The matches whose window has passed and that nothing refuted."""
-        memory, pending = self.memory, self.memory.pending
-        pending.add(bound, len(self._ends(bound)[0]))
-        size = 16 * len(pending.rows()) / max(len(pending), 1) + 32
-        self.counters.shed_matches += pending.within(self.limits, self.room, size)
-        assert pending.bound is not None
-        first, last = self._ends(pending.bound)
-        passed = ~memory.retained.alive(now, first)
-        due = np.flatnonzero(passed & ~pending.stands)
-        part = {variable: chosen(one, due) for variable, one in pending.bound.items()}
-        keep = np.ones(len(due), np.bool_)
-        for refutation in self.plan.refutations:
-            if refutation.at_end:
-                keep &= refutation.keep(part, memory.retained, self.plan.limit)
-        pending.stands[due] = keep
-        refuted = np.zeros(len(first), np.bool_)
-        refuted[due] = ~keep
-        open_or_standing = np.flatnonzero(~refuted)
-        pending.keep(open_or_standing)
-        ends = memory.retained.ends[last][open_or_standing]
-        out = released(pending.stands, ends, in_order=self.plan.query.non_overlap)
-        final = {variable: chosen(one, np.flatnonzero(out)) for variable, one in pending.bound.items()}
-        pending.keep(np.flatnonzero(~out))
-        return final
-
-    def _found(self, bound: Bound) -> Found:
-        """Matches in the order of results, and the events they are made of."""
-        retained = self.memory.retained
-        first, last = self._ends(bound)
-        starts, ends = retained.starts[first], retained.ends[last]
-        apart = self._parts(last) if self.plan.query.non_overlap else last
-        events, rows, bound = retained.bound(bound)
-        order = in_order(bound, rows, starts, ends, events)
-        if not np.array_equal(order, np.arange(len(order))):
-            bound = {variable: chosen(one, order) for variable, one in bound.items()}
-            starts, ends, apart = starts[order], ends[order], apart[order]
-        if self.plan.query.non_overlap:
-            kept = self._apart(bound, apart, starts, ends)
-            bound = {variable: chosen(one, kept) for variable, one in bound.items()}
-        if sum(len(one.rows) for one in bound.values()) > len(rows):
-            # fewer events than places where they are bound: to put the events in order is cheaper
-            events = events.taken(rows)
-        else:
-            bound = {variable: one.numbered(rows) for variable, one in bound.items()}
-        matches = MatchTable(bound, *events.intervals(*self._ends(bound)))
-        return Found(self.plan.query, matches, events, compute_by_row(matches, events))
-
-    def _parts(self, events: Integers) -> Integers:
-        # strict contiguity takes the stream as one partition (SASE+ 2)
-        parts = self.memory.retained.parts
-        return np.zeros(len(events), np.int64) if self.plan.shape.keyed else parts[events].astype(np.int64)
-
-    def _apart(self, bound: Bound, parts: Integers, starts: Integers, ends: Integers) -> Integers:
-        until = self.memory.until
-        until.fill(1 if self.plan.shape.keyed else self.memory.partitions.count, NONE_KEPT)
-        return keep_apart(parts, until.values, starts, ends, counts_of(bound))
 
     # ---- going on elsewhere ------------------------------------------------------------------------------
 

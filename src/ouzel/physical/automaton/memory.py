@@ -9,10 +9,10 @@ import numpy as np
 from ouzel.physical.automaton.open_runs import OpenRuns
 from ouzel.physical.automaton.registers import FIRST, NODE
 from ouzel.physical.automaton.store import COLUMNS, Store
-from ouzel.physical.compiled.pending import Pending
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.event_table import EventTable
-from ouzel.physical.memory.growing import Growing, Numbers
+from ouzel.physical.finish.pending import Pending
+from ouzel.physical.memory.growing import Numbers
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import Prepared
 from ouzel.physical.memory.retained import Retained, under
@@ -25,22 +25,20 @@ SPARE = 4_096
 
 
 class Memory:
-    """Events that runs or refuters may need, open runs, the match store, matches that are not final yet.
-
-    `until` is where the last match kept by NON_OVERLAP ends.
-    """
+    """Events that runs or refuters may need, open runs, the match store, matches that are not final yet."""
 
     def __init__(self, plan: AutomatonPlan, *, once: bool) -> None:
         """Begin with nothing."""
         self.plan = plan
         self.once = once
         self.partitions = Partitions(plan.query, once=once)
-        self.retained = Retained(plan.query, self.partitions, once=once, masks=bool(plan.refutations))
+        # a set, as one component may refute on several steps; those at the end are not asked for again
+        self._refuting = sum({one.bit for one in plan.refutations if not one.at_end})
+        self.retained = Retained(plan.query, self.partitions, once=once, masks=bool(self._refuting))
         self.texts = Texts(plan.operands.texts)
         self.store = Store()
         self.runs = OpenRuns(plan.widths)
         self.pending = Pending()
-        self.until = Growing(np.int64)
         self.seen = 0
         self._checked = 0
 
@@ -76,9 +74,7 @@ class Memory:
         used[self.runs.ri[:, FIRST]] = True
         used[self.pending.rows()] = True
         if self.retained.masks is not None:
-            # a set, as one component may refute on several steps
-            refuting = sum({1 << refutation.component.position for refutation in self.plan.refutations})
-            used |= alive & ((self.retained.masks.values & refuting) != 0)
+            used |= alive & ((self.retained.masks.values & self._refuting) != 0)
         kept = np.flatnonzero(used)
         events = np.full(len(used), -1, np.int64)
         events[kept] = np.arange(len(kept))
@@ -96,7 +92,7 @@ class Memory:
         kept = self.retained.forget()
         if not self.plan.shape.keyed:  # else there is one for all, of runs and of matches
             self.runs.forget(kept)
-            self.until.pick(kept[kept < len(self.until)])
+            self.pending.forget(kept)
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 
@@ -108,7 +104,7 @@ class Memory:
             "runs": self.runs.state(),
             "store": {name: one[: self.store.nodes] for name, one in columns},
             "pending": self.pending.state(),
-            "own": {"texts": list(self.texts), "until": self.until.values.copy(), "seen": self.seen},
+            "own": {"texts": list(self.texts), "seen": self.seen},
         }
         return {f"{part}.{name}": value for part, state in states.items() for name, value in state.items()}
 
@@ -119,5 +115,4 @@ class Memory:
         self.store = Store.of([state[f"store.{name}"] for name in COLUMNS])
         self.pending.resume(under("pending.", state))
         self.texts = Texts({text: number for number, text in enumerate(state["own.texts"])})
-        self.until = Growing(np.int64, state["own.until"])
         self.seen = state["own.seen"]

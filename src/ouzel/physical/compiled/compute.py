@@ -56,8 +56,10 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
     if not variables or not len(matches):
         raise UnsuitableError("there is nothing to go through")
     bound = {variable: matches.bound[variable] for variable in variables}
-    used = np.unique(np.concatenate([one.rows for one in bound.values()]))
-    used = used[used >= 0]
+    rows = [one.rows for one in bound.values()]
+    # to find out which of them occur takes longer than to fetch all
+    used = np.arange(len(events)) if sum(map(len, rows)) >= len(events) else np.unique(np.concatenate(rows))
+    used = used[np.searchsorted(used, 0) :]
     if not len(used):
         raise UnsuitableError("no variable is bound to an event")
     operands = Operands()
@@ -83,7 +85,7 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
     arguments: list[Any] = []
     for one in bound.values():
         # only the rows that occur are fetched; the kernel works on places among them
-        places = np.where(one.rows < 0, -1, np.searchsorted(used, one.rows))
+        places = one.placed(used).rows
         arguments += [places, *((one.offsets, one.unbound) if isinstance(one, Many) else (places, one.rows < 0))]
     texts = Texts(operands.texts)
     arguments += operands.arguments(events, used, events.end_times[used], texts, _bound_by(bound, used))

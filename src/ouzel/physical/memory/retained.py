@@ -16,14 +16,11 @@ from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
-from ouzel.physical.match_table import Many, One
 from ouzel.physical.memory.event_rows import EventRows
 from ouzel.physical.memory.growing import Growing, marked
 from ouzel.physical.memory.intervals import Intervals
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import Prepared, type_names
-
-Bound = dict[str, One | Many]
 
 
 class Retained:
@@ -118,15 +115,6 @@ class Retained:
         events = EventTable(pa.concat_tables(tables), self.query.schema, types, *intervals)
         self._none = events if not len(numbers) else self._none
         return events, np.arange(len(numbers))
-
-    def bound(self, bound: Bound) -> tuple[EventTable, Integers, Bound]:
-        """A table that has the events of some matches, their rows in it, and the matches with places in these."""
-        if self.once and self._pushed is not None:
-            return self._pushed[0], self._pushed[1].rows, bound
-        used = np.unique(np.concatenate([one.rows for one in bound.values()]))
-        used = used[np.searchsorted(used, 0) :]
-        events, rows = self.events(used)
-        return events, rows, {variable: one.placed(used) for variable, one in bound.items()}
 
     def alive(self, now: int | None, numbers: Integers | slice = slice(None)) -> Any:
         """Whether a match that starts with an event may still end."""

@@ -55,12 +55,12 @@ class Values:
             and schema.field(name).type in (pa.int64(), pa.float64())
         }
 
-    def arguments(self, intervals: Intervals, count: int) -> list[Any]:
-        """The arguments for a kernel that takes the first `count` columns."""
+    def arguments(self, intervals: Intervals) -> list[Any]:
+        """The arguments for a kernel."""
         if self.once:
-            return self._arguments[: HEAD + 2 * count]
-        arrays = [one.values for one in self._columns[: 2 * count]]
-        for number, (column, _type) in enumerate(self.operands.columns[:count]):
+            return self._arguments
+        arrays = [one.values for one in self._columns]
+        for number, (column, _type) in enumerate(self.operands.columns):
             if column in TIMES:
                 arrays[2 * number] = (intervals.end_times if column == TIME else intervals.start_times).values
         return [*self._arguments, *arrays]

@@ -16,13 +16,14 @@ from ouzel.physical.reference.match import Match
 def match_table(query: BoundQuery, matches: Sequence[Match]) -> MatchTable:
     """Matches as columns of row numbers."""
     firsts, lasts = [match.first for match in matches], [match.last for match in matches]
-    return MatchTable(
-        {c.variable: _bound(c, matches) for c in query.components if not c.negative},
+    intervals = (
         np.array([event.start for event in firsts], np.int64),
         np.array([event.end for event in lasts], np.int64),
         np.array([event.start_time for event in firsts], np.int64),
         np.array([event.end_time for event in lasts], np.int64),
     )
+    bound = {c.variable: _bound(c, matches) for c in query.components if not c.negative}
+    return MatchTable(bound, lambda: intervals)
 
 
 def _bound(component: Component, matches: Sequence[Match]) -> One | Many:

@@ -1,19 +1,22 @@
-"""The kernel at work: a batch of events goes onto the stacks, and sequences come out."""
+"""The kernels at work: a batch of events goes onto the stacks, and the sequences of its ends come out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.kernels.jit import Kernel
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Array
+from ouzel.physical.compiled.share import each_in_a_thread
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.memory.growing import Growing
+from ouzel.physical.scan.construction_source import Scratch
 from ouzel.physical.scan.memory import Memory
-from ouzel.physical.scan.stacks import Stacks
 
 if TYPE_CHECKING:
     from ouzel.physical.scan.scan import ScanPlan
@@ -28,52 +31,124 @@ class TooManyError(Exception):
 
 @dataclass(frozen=True)
 class Constructed:
-    """Sequences as rows of event numbers; how many nodes were made and there are; how many sequences were shed."""
+    """Sequences as columns of event numbers, one for each component; and how many were shed."""
 
-    sequences: Array
-    made: int
-    nodes: int
+    columns: list[Array]
     shed: int
 
 
-@dataclass(frozen=True)
 class Construction:
-    """What the kernel takes of a plan and of memory; several may work at once on stacks of their own.
+    """Scan and construction of one plan, on the stacks that are in memory."""
 
-    `parts` is how many, and `most` how many sequences fit into memory.
-    """
+    def __init__(self, plan: ScanPlan, memory: Memory, limits: Limits) -> None:
+        """Begin with what memory has."""
+        self.plan = plan
+        self.memory = memory
+        self.limits = limits
+        self._scratch = _scratch(plan)
 
-    plan: ScanPlan
-    memory: Memory
-    stacks: Stacks
-    limits: Limits
-    arguments: list[Array]
-    most: int
-    parts: int = 1
-
-    def run(self, masks: Integers, base: int) -> Constructed:
-        """Take the latest events, of which the first has the number `base`."""
-        memory, length, before = self.memory, self.plan.shape.length, self.stacks.nodes
-        counts = self.stacks.counts()
-        events = (base, masks, memory.retained.ends, memory.retained.clocks, self.plan.limit)
-        most = min(self.limits.max_matches, self.most)
-        limits = (most, self.limits.sheds)
-        rest = (
-            *memory.keys.arrays(memory.retained),
-            *self.stacks.arrays(len(masks), memory.keys.counts()),
-            *self.arguments,
+    def scan(self, masks: Integers, base: int) -> list[Array]:
+        """Push the latest events, of which the first has the number `base`; the ends among them, as columns."""
+        memory, shape, stacks = self.memory, self.plan.shape, self.memory.stacks
+        retained, counts = memory.retained, stacks.counts()
+        ends = np.count_nonzero(masks & (1 << shape.positives[-1].position))
+        columns: list[Array] = [np.empty(ends, np.int32) for _ in shape.fields(shape.length - 1)]
+        stacks.reserve(len(masks), memory.keys.counts())
+        kernel = long_kernel_of(self.plan.scan_source, memory.seen)
+        count = kernel(
+            *(base, masks, retained.clocks, self.plan.limit, counts),
+            *(*memory.keys.arrays(retained), *stacks.tops, *stacks.nodes_by_level, *columns),
+            *(stacks.refuting.data, *stacks.lists),
         )
-        kernel = long_kernel_of(self.plan.source, memory.seen, 1 / (self.parts * max(len(masks), 1)))
-        out = Growing(np.int32)
-        out.reserve(min(_ROOM, most) * length, most * length)
-        done = found = shed = 0
-        while done < len(masks):
-            done, found, shed = kernel(done, *events, out.data, found, *limits, counts, *rest)
+        stacks.added(counts)
+        return [one[:count] for one in columns]
+
+    def sequences(self, ends: list[Array], most: int, threads: int, own: int) -> Constructed:
+        """The sequences of some ends, in order; at most so many, which several threads construct if they can.
+
+        Where their number is not known before, each thread makes `own` at most.
+        """
+        count = len(ends[0])
+        # what is shed must not depend on the number of threads
+        parts = list(pairwise(count * k // threads for k in range(threads + 1)))
+        if len(parts) == 1 and (not self.plan.counts_first or self.limits.sheds or not self.memory.once):
+            return self._grown(ends, parts[0], most, self._scratch, 1 / max(count, 1))
+        if not self.plan.counts_first:
+            work = each_in_a_thread(
+                lambda part: self._grown(ends, part, min(most, own), _scratch(self.plan), 1 / count), parts
+            )
+            columns = [np.concatenate(column) for column in zip(*(one.columns for one in work), strict=True)]
+            if len(columns[0]) > most:
+                raise TooManyError
+            return Constructed(columns, 0)
+        return Constructed(self._counted(ends, parts, most), 0)
+
+    def _counted(self, ends: list[Array], parts: list[tuple[int, int]], most: int) -> list[Array]:
+        """Sequences whose number can be counted first: then all threads write into the same columns."""
+        scratches = [_scratch(self.plan) for _ in parts]
+        none = [np.empty(0, np.int32)] * self.plan.shape.length
+
+        def count(number: int) -> int:
+            kernel = self._kernel(ends, scratches[number])
+            return int(kernel(False, *parts[number], 0, 0, most, False, none)[1])
+
+        def fill(number: int) -> None:
+            kernel = self._kernel(ends, scratches[number], 1 / max(len(ends[0]), 1))
+            kernel(True, *parts[number], begins[number], begins[number + 1], most, False, columns)
+
+        numbers = range(len(parts))
+        counts = [count(0)] if len(parts) == 1 else each_in_a_thread(count, numbers)
+        begins = [sum(counts[:number]) for number in range(len(parts) + 1)]
+        if begins[-1] > most:
+            raise TooManyError
+        columns = [np.empty(begins[-1], np.int32) for _ in none]
+        if len(parts) == 1:
+            fill(0)
+        else:
+            each_in_a_thread(fill, numbers)
+        return columns
+
+    def _grown(
+        self, ends: list[Array], part: tuple[int, int], most: int, scratch: dict[str, Growing], share: float
+    ) -> Constructed:
+        """Sequences whose number is not known: there is room for more of them whenever it is needed."""
+        kernel, length = self._kernel(ends, scratch, share), self.plan.shape.length
+        columns = [Growing(np.int32) for _ in range(length)]
+        done, end = part
+        found = shed = 0
+        room = min(_ROOM, most)
+        while done < end:
+            for column in columns:
+                column.count = found
+                column.reserve(room - found, most)
+            room = min(len(columns[0].data), most)
+            data = [one.data for one in columns]
+            done, found, shed = kernel(True, done, end, found, room, most, self.limits.sheds, data)
             if shed and not self.limits.sheds:
                 raise TooManyError
-            out.count = found * length
-            if done < len(masks):
-                out.reserve(min(2 * len(out.data), most * length - out.count), most * length)
-        self.stacks.added(counts)
-        nodes = self.stacks.nodes
-        return Constructed(out.values.reshape(found, length), nodes - before, nodes, int(shed))
+            room = min(2 * room, most)
+        return Constructed([one.data[:found] for one in columns], shed)
+
+    def _kernel(self, ends: list[Array], scratch: dict[str, Growing], share: float = 0.0) -> Kernel:
+        """The kernel for some ends, which takes what to do and the columns to fill."""
+        plan, memory = self.plan, self.memory
+        counts = memory.stacks.counts()
+        for name, (level, _type) in Scratch.names(plan.shape).items():
+            scratch[name].reserve(int(counts[level]))
+        kernel = long_kernel_of(plan.source, memory.seen, share)
+        events = (memory.retained.ends, memory.retained.clocks, plan.limit)
+        keys = memory.keys.arrays(memory.retained)
+        nodes = (*memory.stacks.nodes_by_level, *ends, *memory.stacks.lists)
+        work = [one.data for one in scratch.values()]
+        values = memory.arguments()
+
+        def run(*arguments: Any) -> Any:
+            *what, columns = arguments
+            return kernel(*what, *events, *columns, *keys, *nodes, *work, *values)
+
+        return run
+
+
+def _scratch(plan: ScanPlan) -> dict[str, Growing]:
+    """What a thread works in, which grows with the stacks."""
+    return {name: Growing(np.dtype(kind)) for name, (_level, kind) in Scratch.names(plan.shape).items()}

@@ -45,19 +45,21 @@ def _scan(query: BoundQuery, shape: Shape) -> list[str]:
 
 
 def _construct(query: BoundQuery, shape: Shape) -> list[str]:
-    """Sequence construction: a loop per component, from the last to the first, and what each decides."""
-    names = [one.variable for one in shape.positives]
+    """Sequence construction: the last component, then a loop for each from the first on, and what each decides."""
+    names, last = [one.variable for one in shape.positives], shape.length - 1
     entries: list[Entry] = []
-    for level in reversed(range(shape.length)):
+    for level in (last, *range(last)):
         terms = ["the event just scanned"]
-        if level + 1 < shape.length:
-            terms = [f"before {names[level + 1]}", *within(query, f" of {names[-1]}")]
-        terms += [term(c) for c in shape.conjuncts if shape.level(c) == level]
-        for negative in shape.negatives:
-            if negative.gap < shape.length and shape.negative_level(negative) == level:
+        if level < last:
+            # what comes after the first is near enough if that is
+            after = [f"after {names[level - 1]}"] if level else []
+            terms = [*after, f"before {names[-1]}", *([] if level else within(query, f" of {names[-1]}"))]
+        terms += [term(c) for c in shape.conjuncts if shape.decided(shape.levels(c)) == level]
+        for negative in shape.inner:
+            if shape.decided(shape.negative_levels(negative)) == level:
                 terms.append(_where(shape, negative))
         entries.append((f"bind {names[level]}", formula(terms)))
-    along = ", backwards along the stacks" if shape.length > 1 else ""
+    along = ", from the first on along the stacks" if last else ""
     return [f"for every event that can be the last{along}:", *columns(entries)]
 
 
@@ -81,7 +83,8 @@ def _refutation(query: BoundQuery, shape: Shape, negative: Negative) -> Entry:
         when = "postponed until the window has passed"
     else:
         terms += within(query, f" of {shape.positives[-1].variable}") if negative.gap == 0 else []
-        when = f"decided in construct, as {shape.positives[shape.negative_level(negative)].variable} is bound"
+        deciding = shape.positives[shape.decided(shape.negative_levels(negative))]
+        when = f"decided in construct, as {deciding.variable} is bound"
     return _where(shape, negative), [*formula(terms), when]
 
 
@@ -103,7 +106,7 @@ def _placed(query: BoundQuery, shape: Shape) -> Placed:
             late = refuting[id(conjunct)].gap == shape.length
             place = f"negation of {conjunct.component.variable}, {'postponed' if late else 'in construct'}"
         else:
-            place = f"construct: as {shape.positives[shape.level(conjunct)].variable} is bound"
+            place = f"construct: as {shape.positives[shape.decided(shape.levels(conjunct))].variable} is bound"
         placed.append((conjunct.text, place))
     edges = any(negative.gap in (0, shape.length) for negative in shape.negatives)
     return placed + [(text, "scan and construct" + (", and negation" if edges else "")) for text in within(query)]

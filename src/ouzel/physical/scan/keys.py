@@ -27,7 +27,8 @@ class Keys:
         """Begin with no events."""
         tests = query.equivalences
         self.apart = shape.keys > 1 or (shape.keys == 1 and not shape.stacks)
-        combined = () if self.apart and not query.non_overlap else tests
+        # what happens to complete sequences is the same however tests are evaluated
+        combined = () if self.apart and not query.non_overlap and shape.inner == shape.negatives else tests
         self.partitions = Partitions(query, once=once, tests=combined)
         self.once = once
         self.order: list[int] = []

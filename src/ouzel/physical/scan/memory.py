@@ -8,9 +8,9 @@ import numpy as np
 
 from ouzel.physical.compiled.fill import Wanted
 from ouzel.physical.compiled.operands import Array, may_be
-from ouzel.physical.compiled.pending import Pending
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.memory.growing import Growing, Numbers, marked
+from ouzel.physical.finish.pending import Pending
+from ouzel.physical.memory.growing import Numbers, marked
 from ouzel.physical.memory.prepare import Prepared
 from ouzel.physical.memory.retained import Retained, under
 from ouzel.physical.memory.values import Values
@@ -25,7 +25,7 @@ SPARE = 4_096
 
 
 class Memory:
-    """Events with their keys and values, stacks, sequences that wait, and where NON_OVERLAP's last match ends."""
+    """Events with their keys and values, stacks, sequences that wait."""
 
     def __init__(self, plan: ScanPlan, *, once: bool) -> None:
         """Begin with nothing."""
@@ -36,7 +36,6 @@ class Memory:
         self.values = Values(plan.operands, once=once)
         self.stacks = Stacks(plan.shape)
         self.pending = Pending()
-        self.until = Growing(np.int64)
         self.seen = 0
         self._since = self.stacks.counts()
         self._checked = 0
@@ -59,9 +58,9 @@ class Memory:
             self.retained.rows.borrow(self.values.exact(events.table.schema))
             self._borrows = True
 
-    def arguments(self, columns: int) -> list[Array]:
-        """What kernels compare: constants, and the first columns of all events."""
-        return self.values.arguments(self.retained.intervals, columns)
+    def arguments(self) -> list[Any]:
+        """What construction compares: constants, and columns of all events."""
+        return self.values.arguments(self.retained.intervals)
 
     # ---- what is not needed any more ---------------------------------------------------------------------
 
@@ -102,8 +101,7 @@ class Memory:
         """Forget keys and texts that no event has: no match to come can overlap with those of their partitions."""
         partitions, kept = self.keys.forget(self.retained)
         self.stacks.forget(kept)
-        if len(self.until):
-            self.until = Growing(np.int64, self.until.values[partitions])
+        self.pending.forget(partitions)
         self.values.forget()
 
     # ---- snapshots ---------------------------------------------------------------------------------------
@@ -115,7 +113,7 @@ class Memory:
             "keys": self.keys.state(),
             "stacks": self.stacks.state(),
             "pending": self.pending.state(),
-            "own": {"until": self.until.values.copy(), "seen": self.seen},
+            "own": {"seen": self.seen},
         }
         return {f"{part}.{name}": value for part, state in states.items() for name, value in state.items()}
 
@@ -125,7 +123,6 @@ class Memory:
         self.keys.resume(under("keys.", state))
         self.stacks.resume(under("stacks.", state))
         self.pending.resume(under("pending.", state))
-        self.until = Growing(np.int64, state["own.until"])
         self.seen = state["own.seen"]
         self.values = Values(self.plan.operands, once=False)
         self._borrows = False

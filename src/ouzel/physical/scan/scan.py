@@ -10,11 +10,12 @@ from ouzel.physical.compiled.moments import check_moments
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import NO_LIMIT
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes
+from ouzel.physical.finish.negation import Refutation
 from ouzel.physical.limits import Limits
+from ouzel.physical.scan.construction_source import construction_source, counts_first
 from ouzel.physical.scan.explained import explained
 from ouzel.physical.scan.matching import ScanMatching
-from ouzel.physical.scan.postponed import Postponed
-from ouzel.physical.scan.shape import Shape, shape_of
+from ouzel.physical.scan.shape import Negative, Shape, shape_of
 from ouzel.physical.scan.source import scan_source
 
 # What an event takes, in nanoseconds.
@@ -27,17 +28,17 @@ class ScanPlan:
 
     Several equivalence tests are evaluated together, by partitions for each combination of keys (`combined`), or
     as SASE 4.2.2 compares it: the first by partitions and the others in construction (`dynamic`), partitions for
-    each with cross-attribute filtering (`multi`), or all of them on complete sequences (`selection`).  `columns`
-    is how many of the columns that conditions compare the scan itself takes.
+    each with cross-attribute filtering (`multi`), or all of them on complete sequences (`selection`).
     """
 
     query: BoundQuery
     shape: Shape
     filters: Filters
     operands: Operands
+    scan_source: str
     source: str
-    columns: int
-    postponed: tuple[Postponed, ...]
+    counts_first: bool
+    refutations: tuple[Refutation, ...]
     equivalence: str
     takes = Takes.IN_ORDER
     takes_lasting = False
@@ -47,11 +48,10 @@ class ScanPlan:
         """Make the plan, or say in an UnsuitableError why there is none."""
         shape, filters = shape_of(query, equivalence)
         operands = Operands()
-        source = scan_source(shape, operands)
-        columns = len(operands.columns)
-        at_end = [one for one in shape.negatives if one.gap == shape.length]
-        postponed = tuple(Postponed.of(shape, one, operands) for one in at_end)
-        return cls(query, shape, filters, operands, source, columns, postponed, equivalence)
+        source = construction_source(shape, operands)
+        refutations = tuple(_refutation(shape, one) for one in shape.negatives if one.gap == shape.length)
+        kernels = scan_source(shape), source, counts_first(shape)
+        return cls(query, shape, filters, operands, *kernels, refutations, equivalence)
 
     @property
     def queries(self) -> tuple[BoundQuery, ...]:
@@ -86,3 +86,9 @@ SCAN = Engine(
     _offer,
     switches=("equivalence",),
 )
+
+
+def _refutation(shape: Shape, negative: Negative) -> Refutation:
+    """A negative component at the end of the pattern, which is postponed (SASE 3.3)."""
+    variables = tuple(one.variable for one in shape.positives)
+    return Refutation(variables, frozenset(), negative.component, list(negative.conjuncts), shape.length - 1, -1)

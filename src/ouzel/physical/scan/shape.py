@@ -15,6 +15,10 @@ from ouzel.physical.memory.partitions import key_column
 
 # So many loops nest in Python: one for events, one for each component before the last, one for what refutes.
 MOST_LOOPS = 20
+
+Levels = frozenset[int]
+"""Some positive components, by their places."""
+
 EQUIVALENCES = ("combined", "dynamic", "multi", "selection")
 
 
@@ -59,22 +63,29 @@ class Shape:
         """The negative components but for those at the end, which are postponed."""
         return tuple(one for one in self.negatives if one.gap < self.length)
 
+    @property
+    def compared(self) -> range:
+        """The keys that are compared event by event."""
+        return range(self.unchecked, self.keys)
+
     def fields(self, level: int) -> list[str]:
-        """The names of the arrays that the nodes of a level are made of."""
-        before = [f"previous{level}_{key}" for key in range(self.stacks)]
+        """The names of the arrays that the nodes of a level are made of; of the last, the ends of sequences."""
+        before = [f"previous{level}_{key}" for key in range(self.stacks) if level < self.depth]
         behind = [f"behind{number}" for number, one in enumerate(self.inner) if one.gap == level]
         return [f"event{level}", *before, *([f"rip{level}"] if level else []), *behind]
 
-    def level(self, conjunct: Conjunct) -> int:
-        """The component whose binding completes a conjunct: the first, as construction goes backwards."""
-        return min(p for p, one in enumerate(self.positives) if one.variable in conjunct.variables)
+    def levels(self, conjunct: Conjunct) -> Levels:
+        """The components that a conjunct needs."""
+        return frozenset(p for p, one in enumerate(self.positives) if one.variable in conjunct.variables)
 
-    def negative_level(self, negative: Negative) -> int:
-        """The component whose binding makes a negative component decidable."""
-        levels = [max(negative.gap - 1, 0)]
-        for conjunct in negative.conjuncts:
-            levels += [p for p, one in enumerate(self.positives) if one.variable in conjunct.variables]
-        return min(levels)
+    def negative_levels(self, negative: Negative) -> Levels:
+        """The components that make a negative one decidable: its neighbours, and what its conditions are on."""
+        beside = {negative.gap - 1, negative.gap} & set(range(self.length))
+        return frozenset(beside).union(*map(self.levels, negative.conjuncts))
+
+    def decided(self, levels: Levels) -> int:
+        """The component whose binding decides what needs some: the last is bound first, then from the first on."""
+        return max(levels - {self.length - 1}, default=self.length - 1)
 
 
 def shape_of(query: BoundQuery, equivalence: str) -> tuple[Shape, Filters]:

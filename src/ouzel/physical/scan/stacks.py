@@ -40,16 +40,29 @@ class Stacks:
 
     # ---- a kernel's work ---------------------------------------------------------------------------------
 
-    def arrays(self, more: int, keys: list[int]) -> list[Array]:
-        """The arrays for a kernel, with room for so many more events and for so many numbers of each key."""
+    def reserve(self, more: int, keys: list[int]) -> None:
+        """Make room for so many more events and for so many numbers of each key."""
         for heads, count in zip(self.heads, keys if self.shape.stacks else [1], strict=False):
             heads.fill(count * self.shape.depth, -1)
         self.refuting.fill((keys[0] if self.shape.stacks else 1) * len(self.shape.inner), -1)
-        columns = [column for pool in (*self.levels, self.refuters) for column in pool.values()]
-        for column in columns:
-            column.reserve(more)
-        nodes, refuters = columns[:-2], columns[-2:]
-        return [one.data for one in (*self.heads, *nodes, self.refuting, *refuters)]
+        for pool in (*self.levels, self.refuters):
+            for column in pool.values():
+                column.reserve(more)
+
+    @property
+    def tops(self) -> list[Array]:
+        """Where the latest node of every stack is, by key."""
+        return [one.data for one in self.heads]
+
+    @property
+    def nodes_by_level(self) -> list[Array]:
+        """What nodes are made of, level by level."""
+        return [column.data for pool in self.levels for column in pool.values()]
+
+    @property
+    def lists(self) -> list[Array]:
+        """The events that may refute, and which one comes before each."""
+        return [column.data for column in self.refuters.values()]
 
     def added(self, counts: Integers) -> None:
         """Take note of what a kernel has added."""

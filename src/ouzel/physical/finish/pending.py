@@ -5,31 +5,35 @@ NON_OVERLAP decides in the order of ends: a match waits until none that ends bef
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits, Room
-from ouzel.physical.match_table import Many, One, chosen, joined
-from ouzel.physical.memory.growing import Numbers
+from ouzel.physical.match_table import Bound, Many, One, chosen, joined
+from ouzel.physical.memory.growing import Growing, Numbers
 
 
 @dataclass
 class Pending:
-    """Matches that wait: what they bind, and whether they were found to stand already."""
+    """Matches that wait: what they bind, and whether they were found to stand already.
 
-    bound: dict[str, One | Many] | None = None
+    `until` is where the last match that NON_OVERLAP kept ends, in every partition.
+    """
+
+    bound: Bound | None = None
     stands: Any = None
+    until: Growing = field(default_factory=lambda: Growing(np.int64))
 
     def __len__(self) -> int:
         """The number of matches."""
         return 0 if self.bound is None else len(self.stands)
 
-    def add(self, bound: dict[str, One | Many], count: int) -> None:
+    def add(self, bound: Bound) -> None:
         """Let more matches wait."""
-        stands = np.zeros(count, np.bool_)
+        stands = np.zeros(len(next(iter(bound.values()))), np.bool_)
         self.bound = bound if self.bound is None else joined([self.bound, bound])
         self.stands = stands if self.stands is None else np.concatenate([self.stands, stands])
 
@@ -65,11 +69,16 @@ class Pending:
         for column in self.columns(begin):
             numbers.renumber(column)
 
+    def forget(self, kept: Integers) -> None:
+        """Keep only some partitions: no match to come can overlap with those of the others."""
+        self.until.pick(kept[kept < len(self.until)])
+
     def state(self) -> dict[str, Any]:
         """What the matches bind, variable by variable."""
+        state: dict[str, Any] = {"until": self.until.values.copy(), "variables": list(self.bound or {})}
         if self.bound is None:
-            return {"variables": []}
-        state: dict[str, Any] = {"variables": list(self.bound), "stands": self.stands.copy()}
+            return state
+        state["stands"] = self.stands.copy()
         for number, one in enumerate(self.bound.values()):
             # numbers of events are changed in place, and a state is not
             state[f"rows{number}"] = one.rows.copy()
@@ -80,6 +89,7 @@ class Pending:
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
         self.bound, self.stands = None, None
+        self.until = Growing(np.int64, state["until"])
         for number, variable in enumerate(state["variables"]):
             self.stands = state["stands"].copy()
             rows = state[f"rows{number}"].copy()

@@ -1,0 +1,154 @@
+"""From what an engine bound to final matches in the order of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ouzel.language.tree import Strategy
+from ouzel.logical.query import BoundQuery
+from ouzel.physical.compiled.compute import compute_by_row
+from ouzel.physical.compiled.windows import NO_LIMIT
+from ouzel.physical.contract import Counters, Found
+from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.finish.negation import Refutation
+from ouzel.physical.finish.non_overlap import NONE_KEPT, keep_apart
+from ouzel.physical.finish.order import in_order, rises, used_events
+from ouzel.physical.finish.pending import Pending, released
+from ouzel.physical.limits import Limits
+from ouzel.physical.match_table import Bound, MatchTable, chosen, counts_of, ends_of
+from ouzel.physical.memory.retained import Retained
+
+
+class Finishing:
+    """What happens to the matches of one plan once their events are bound.
+
+    An engine hands over what its variables are bound to as numbers of the events that `retained` has.  What is
+    not final yet is in `pending`, which changes.
+    """
+
+    def __init__(
+        self,
+        query: BoundQuery,
+        refutations: Sequence[Refutation],
+        retained: Retained,
+        pending: Pending,
+        limits: Limits,
+        counters: Counters,
+    ) -> None:
+        """Begin with what is retained and pending."""
+        self.query = query
+        self.between = [one for one in refutations if not one.at_end]
+        self.at_end = [one for one in refutations if one.at_end]
+        self.retained = retained
+        self.pending = pending
+        self.limits = limits
+        self.counters = counters
+        self.limit = query.window.limit if query.window else NO_LIMIT
+        self.room = limits.memory()
+
+    @property
+    def waiting(self) -> int | None:
+        """The first time at which matches end that wait until they are final."""
+        if self.pending.bound is None or not len(self.pending):
+            return None
+        _first, last = ends_of(list(self.pending.bound), self.pending.bound)
+        return int(self.retained.intervals.end_times.values[last].min())
+
+    def finish(self, bound: Bound, base: int, now: int | None, seen: int, *, ordered: bool = False) -> Found:
+        """The matches that are final, of those just bound and those that waited; in the order of results.
+
+        The latest events have the numbers from `base` on, and none before `now` follows.  `seen` is how many there
+        were so far.  If `ordered`, matches are always bound by their last event and then event by event.
+        """
+        for refutation in self.between:
+            if len(next(iter(bound.values()))):
+                refuters = np.flatnonzero(self.retained.marks & refutation.bit)
+                bound = _kept(bound, refutation.keep(bound, refuters, self.retained, self.limit, seen))
+        if self.at_end:
+            bound = self._final(bound, base, now, seen)
+        return self.found(bound, ordered=ordered)
+
+    def _final(self, bound: Bound, base: int, now: int | None, seen: int) -> Bound:
+        """The matches, of this batch or before, whose window has passed and that nothing refuted."""
+        retained, pending = self.retained, self.pending
+        pending.add(bound)
+        size = 16 * sum(map(len, pending.columns())) / max(len(pending), 1) + 32
+        self.counters.shed_matches += pending.within(self.limits, self.room, size)
+        masks = retained.pushed[1].masks
+        for refutation in self.at_end:
+            # only events after a match refute it here: they come with it or later
+            refuters = base + np.flatnonzero(masks & refutation.bit)
+            assert pending.bound is not None
+            keep = refutation.keep(pending.bound, refuters, retained, self.limit, seen) | pending.stands
+            if not keep.all():
+                pending.keep(np.flatnonzero(keep))
+        assert pending.bound is not None
+        first, last = ends_of(list(pending.bound), pending.bound)
+        pending.stands |= ~retained.alive(now, first)
+        out = released(pending.stands, retained.ends[last], in_order=self.query.non_overlap)
+        final = _kept(pending.bound, out)
+        if out.any():
+            pending.keep(np.flatnonzero(~out))
+        return final
+
+    # ---- the order of results ----------------------------------------------------------------------------
+
+    def found(self, bound: Bound, *, ordered: bool = False) -> Found:
+        """Final matches in the order of results, without those that overlap, and the events they are made of."""
+        retained = self.retained
+        if retained.once:
+            events, rows = retained.pushed[0], retained.pushed[1].rows
+            if not (ordered and rises(retained.ends)):
+                used = used_events([one.rows for one in bound.values()], len(retained))
+                bound = self._ordered(bound, used, partial(_places_of_rows, events, rows), ordered=ordered)
+            bound = self._apart(bound)
+            if sum(len(one.rows) for one in bound.values()) > len(rows):
+                # fewer events than places where they are bound: to put the events in order is cheaper
+                events = events.taken(rows)
+            else:
+                bound = {variable: one.numbered(rows) for variable, one in bound.items()}
+        else:
+            used = used_events([one.rows for one in bound.values()], len(retained))
+            events, _rows = retained.events(used)
+            bound = self._ordered(bound, used, partial(_places, events, used), ordered=ordered)
+            bound = self._apart(bound)
+            bound = {variable: one.placed(used) for variable, one in bound.items()}
+        matches = MatchTable(bound, lambda: events.intervals(*ends_of(list(bound), bound)))
+        return Found(self.query, matches, events, compute_by_row(matches, events))
+
+    def _ordered(self, bound: Bound, used: Integers, places: Any, *, ordered: bool) -> Bound:
+        order = in_order(bound, self.retained.starts, self.retained.ends, used, places, ordered=ordered)
+        return bound if order is None else {variable: chosen(one, order) for variable, one in bound.items()}
+
+    def _apart(self, bound: Bound) -> Bound:
+        """The matches that NON_OVERLAP keeps."""
+        if not self.query.non_overlap:
+            return bound
+        retained, until = self.retained, self.pending.until
+        first, last = ends_of(list(bound), bound)
+        # strict contiguity takes the stream as one partition (SASE+ 2)
+        whole = self.query.strategy is Strategy.STRICT_CONTIGUITY
+        parts = np.zeros(len(last), np.int64) if whole else retained.parts[last].astype(np.int64)
+        until.fill(1 if whole else retained.partitions.count, NONE_KEPT)
+        spans = retained.starts[first], retained.ends[last]
+        kept = keep_apart(parts, until.values, *spans, counts_of(bound))
+        return {variable: chosen(one, kept) for variable, one in bound.items()}
+
+
+def _kept(bound: Bound, keep: Any) -> Bound:
+    return bound if np.all(keep) else {v: chosen(one, np.flatnonzero(keep)) for v, one in bound.items()}
+
+
+def _places(events: EventTable, used: Integers, numbers: Integers) -> Integers:
+    """The places in canonical order of some of the events that are used, which are all that the table has."""
+    rows: Integers = np.searchsorted(used, numbers).astype(np.int64)
+    return events.places(rows)
+
+
+def _places_of_rows(events: EventTable, rows: Integers, numbers: Integers) -> Integers:
+    """The places in canonical order of some events, by their rows in a table."""
+    return events.places(rows[numbers])

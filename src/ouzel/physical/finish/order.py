@@ -1,0 +1,114 @@
+"""The order of results: by end, start, then the places of the events, then which component has which.
+
+Most matches come in order, or nearly so: only those that end together, and among which there is doubt, are
+compared event by event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ouzel.kernels import ordering
+from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.event_table import Integers
+from ouzel.physical.match_table import Bound, Many, One, chosen, ends_of
+from ouzel.physical.memory.growing import marked
+
+
+def rises(moments: Integers) -> bool:
+    """Whether no two events are simultaneous: they are in the order of results then."""
+    return bool(np.all(moments[1:] > moments[:-1]))
+
+
+def used_events(columns: list[Integers], count: int) -> Integers:
+    """Those of so many events that some columns mention, in order."""
+    if sum(map(len, columns)) < count // 16:
+        used: Integers = np.unique(np.concatenate(columns)).astype(np.int64)
+        return used[np.searchsorted(used, 0) :]
+    # an event that is not there, -1, has the last of the flags
+    return np.flatnonzero(marked(count + 1, *columns)[:-1])
+
+
+def in_order(
+    bound: Bound,
+    starts: Integers,
+    ends: Integers,
+    used: Integers,
+    places: Callable[[Integers], Integers],
+    *,
+    ordered: bool,
+) -> Integers | None:
+    """The numbers of the matches in order; None if that is how they are.
+
+    `starts` and `ends` are moments of events by number, `used` the events of all matches, and `places` tells the
+    places of some of them in canonical order.  If `ordered`, matches come by last event and then event by event.
+    """
+    if ordered and rises(ends[used]):
+        return None
+    first, last = ends_of(list(bound), bound)
+    begun, ended = starts[first], ends[last]
+    order: Integers | None = None
+    if np.any(ended[1:] < ended[:-1]) or (not ordered and not _is_sorted(begun, ended)):
+        order = np.argsort(ended, kind="stable") if ordered else np.lexsort((begun, ended))
+        begun, ended = begun[order], ended[order]
+    # where the order is known but for simultaneous events, all that end together may have to be put in order
+    apart = ended[1:] != ended[:-1] if ordered else (ended[1:] != ended[:-1]) | (begun[1:] != begun[:-1])
+    edges = np.flatnonzero(np.concatenate([[True], apart, [True]]))[: len(ended) + 1]
+    groups = np.flatnonzero(np.diff(edges) > 1)
+    if ordered:
+        doubtful = _tied(bound, ends, used)
+        doubtful = doubtful if order is None else doubtful[order]
+        groups = groups[np.add.reduceat(doubtful, edges[:-1], dtype=np.int64)[groups] > 0]
+    if not len(groups):
+        return order
+    sizes = np.diff(edges)[groups]
+    inner = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    at = np.arange(inner[-1]) + np.repeat(edges[groups] - inner[:-1], sizes)
+    order = np.arange(len(ended)) if order is None else order
+    among = {variable: chosen(one, order[at]) for variable, one in bound.items()}
+    order[at] = order[at][_sorted(among, begun[at], inner, places)]
+    return order
+
+
+def _is_sorted(begun: Integers, ended: Integers) -> bool:
+    return not np.any((begun[1:] < begun[:-1]) & (ended[1:] == ended[:-1]))
+
+
+def _tied(bound: Bound, ends: Integers, used: Integers) -> Any:
+    """Which matches have an event that is simultaneous with another that is used."""
+    tied = np.zeros(len(ends), np.bool_)
+    same = ends[used[1:]] == ends[used[:-1]]
+    tied[used[1:][same]] = tied[used[:-1][same]] = True
+    return np.logical_or.reduce([tied[one.rows] for one in bound.values()])
+
+
+def _sorted(bound: Bound, begun: Integers, edges: Integers, places: Callable[[Integers], Integers]) -> Integers:
+    """The numbers of matches in order, those between two edges among each other."""
+    used = np.unique(np.concatenate([one.rows[one.rows >= 0] for one in bound.values()]))
+    place = np.empty(int(used[-1]) + 1, np.int64)
+    place[used] = places(used)
+    sizes = np.stack([_sizes(one) for one in bound.values()], axis=1)
+    flat, begins = _flat(bound, sizes, place)
+    order = np.arange(len(begun))
+    kernel_of(ordering.order_groups, len(flat))(order, np.empty_like(order), edges, begun, flat, begins, sizes)
+    return order
+
+
+def _sizes(one: One | Many) -> Integers:
+    return (one.rows >= 0).astype(np.int64) if isinstance(one, One) else np.diff(one.offsets)
+
+
+def _flat(bound: Bound, sizes: Integers, places: Integers) -> tuple[Integers, Integers]:
+    """The places of each match's events in a row: components bind in order, so the places rise."""
+    begins: Integers = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes.sum(axis=1))])
+    flat = np.empty(begins[-1], np.int64)
+    at = begins[:-1].copy()
+    for number, one in enumerate(bound.values()):
+        own = sizes[:, number]
+        within = np.arange(own.sum()) - np.repeat(np.cumsum(own) - own, own)
+        flat[np.repeat(at, own) + within] = places[one.rows[one.rows >= 0]]
+        at += own
+    return flat, begins
