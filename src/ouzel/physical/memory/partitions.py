@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,11 +17,13 @@ from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.contract import UnsuitableError
-from ouzel.physical.event_table import Integers
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.meaning import constant_key, encoded, key_values, plain
 from ouzel.physical.memory.growing import Growing
 from ouzel.physical.memory.key_numbers import KeyNumbers, are_integers
 
+# The name of a key that is in several columns.
+SEVERAL = "\0several"
 # No event is at that moment.
 LEAST = -(2**63)
 
@@ -33,6 +38,7 @@ class Partitions:
         """Begin with no partition, or, without equivalence tests, with one; `tests` are all, or some of them."""
         tests = query.equivalences if tests is None else tests
         self.tests = [(key_column(query, test), test) for test in tests]
+        self._types = set(query.schema.types) if query.minds_all_events else set()
         self.once = once
         self.keys: KeyNumbers | None = None
         self.count = 0 if self.tests else 1
@@ -46,19 +52,33 @@ class Partitions:
         self._seen.fill(self.count * self.counts, 0)
         return self._seen.values
 
-    def number(self, table: pa.Table, rows: Integers) -> Integers:
+    def number(self, events: EventTable, rows: Integers) -> Integers:
         """The partitions of some rows; one with a null in its key is in none and gets -1."""
         if not self.tests:
             return np.zeros(len(rows), np.int64)
         parts, count = np.zeros(len(rows), np.int64), 1
-        taken = [_comparable(table.column(column).take(pa.array(rows))) for column, _test in self.tests]
-        for column, (_name, test) in zip(taken, self.tests, strict=True):
-            codes, distinct = _numbered(column, test)
+        taken = [self._taken(events, rows, column, test) for column, test in self.tests]
+        for column, (name, test) in zip(taken, self.tests, strict=True):
+            codes, distinct = _numbered(column, test, is_word=name == SEVERAL)
             parts, count = _combined(parts, count, codes, distinct)
         if self.once:
             self.count = count
             return parts
         return self._known(taken, parts, count)
+
+    def _taken(self, events: EventTable, rows: Integers, column: str, test: EquivalenceTest) -> pa.ChunkedArray:
+        """What a test compares of some rows; of several columns, texts that are equal if their values are."""
+        if column != SEVERAL:
+            return _comparable(events.table.column(column).take(pa.array(rows)))
+        words = np.full(len(rows), None, object)
+        minded = self._types | test.pattern_types
+        for name in sorted({held for one in minded if (held := test.column(one)) is not None}):
+            types = tuple(sorted(one for one in minded if test.column(one) == name))
+            places = np.flatnonzero(events.types.among(types)[rows] >= 0)
+            codes, values = encoded(events.table.column(name).take(pa.array(rows[places])))
+            known = key_values(pa.chunked_array([values]), real=test.is_real)
+            words[places] = np.array([*map(key_word, known), None], object)[codes]
+        return pa.chunked_array([pa.array(words, pa.string())])
 
     def _known(self, columns: list[pa.ChunkedArray], parts: Integers, count: int) -> Integers:
         """The numbers that partitions of this batch had in earlier ones, new numbers for new ones."""
@@ -123,11 +143,22 @@ class Partitions:
 
 
 def key_column(query: BoundQuery, test: EquivalenceTest) -> str:
-    """The column that an equivalence test compares."""
-    name = query.key_column(test)
-    if name is None:
-        raise UnsuitableError(f"'{test.attribute}' is not one column of all components")
-    return name
+    """The column that an equivalence test compares, SEVERAL if types of events hold the attribute in their own."""
+    without = test.types_by_column.get(None)
+    if without:
+        raise UnsuitableError(f"events of type {without[0]} have no '{test.attribute}'")
+    return query.key_column(test) or SEVERAL
+
+
+def key_word(value: Any) -> str | None:
+    """A key as a text, the same for equal values of whatever type; what does not equal itself has none.
+
+    >>> key_word(2), key_word(2.0), key_word(Decimal("2.00")), key_word("2")
+    ('2', '2', '2', "'2'")
+    """
+    if isinstance(value, int | float | Decimal) and math.isfinite(value):
+        return str(Fraction(value))
+    return None if value is None or value != value else repr(value)  # noqa: PLR0124
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -140,7 +171,7 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def _numbered(column: pa.ChunkedArray, test: EquivalenceTest) -> tuple[Integers, int]:
+def _numbered(column: pa.ChunkedArray, test: EquivalenceTest, *, is_word: bool) -> tuple[Integers, int]:
     """Number the values of a key column from 0, -1 for null; with a constant, all but its value are null."""
     direct = _small_integers(column) if test.constant is None else None
     if direct is not None:
@@ -148,6 +179,7 @@ def _numbered(column: pa.ChunkedArray, test: EquivalenceTest) -> tuple[Integers,
     codes, values = encoded(column)
     if test.constant is not None:
         known, wanted = key_values(pa.chunked_array([values]), real=test.is_real), constant_key(test)
+        wanted = key_word(wanted) if is_word else wanted
         chosen = np.array([value == wanted for value in known] + [False], np.bool_)
         return np.where(chosen[codes], 0, -1), 1
     return codes, max(len(values), 1)

@@ -82,7 +82,7 @@ def prepare(
     if np.any(ends[1:] < ends[:-1]):
         rows = rows[np.argsort(ends, kind="stable")]
     starts, ends, start_times, end_times = events.intervals_of(rows)
-    parts = partitions.number(events.table, rows)
+    parts = partitions.number(events, rows)
     clocks = partitions.positions(ends, parts) if counts else end_times
     masks = filters.apply(marks[rows].astype(np.int64), events, rows, end_times)
     if strict:

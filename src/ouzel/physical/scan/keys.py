@@ -45,7 +45,7 @@ class Keys:
         """Number the keys of a batch; its events without those that have a null among them."""
         if not self.apart:
             return prepared
-        found = [one.number(events.table, prepared.rows) for one in self._numberings]
+        found = [one.number(events, prepared.rows) for one in self._numberings]
         inside = np.logical_and.reduce([one >= 0 for one in found])
         if not inside.all():
             prepared, found = prepared.taken(np.flatnonzero(inside)), [one[inside] for one in found]
