@@ -69,21 +69,20 @@ class Construction:
         Where their number is not known before, each thread makes `own` at most.
         """
         count = len(ends[0])
-        # what is shed must not depend on the number of threads
+        share = 1 / max(count, 1)
         parts = list(pairwise(count * k // threads for k in range(threads + 1)))
-        if len(parts) == 1 and (not self.plan.counts_first or self.limits.sheds or not self.memory.once):
-            return self._grown(ends, parts[0], most, self._scratch, 1 / max(count, 1))
-        if not self.plan.counts_first:
-            work = each_in_a_thread(
-                lambda part: self._grown(ends, part, min(most, own), _scratch(self.plan), 1 / count), parts
-            )
-            columns = [np.concatenate(column) for column in zip(*(one.columns for one in work), strict=True)]
-            if len(columns[0]) > most:
-                raise TooManyError
-            return Constructed(columns, 0)
-        return Constructed(self._counted(ends, parts, most), 0)
+        if self.plan.counts_first and self.memory.once and not self.limits.sheds:
+            return Constructed(self._counted(ends, parts, most, share), 0)
+        if threads == 1:
+            return self._grown(ends, parts[0], most, self._scratch, share)
+        most_each = min(most, own)
+        work = each_in_a_thread(lambda part: self._grown(ends, part, most_each, _scratch(self.plan), share), parts)
+        columns = [np.concatenate(column) for column in zip(*(one.columns for one in work), strict=True)]
+        if len(columns[0]) > most:
+            raise TooManyError
+        return Constructed(columns, 0)
 
-    def _counted(self, ends: list[Array], parts: list[tuple[int, int]], most: int) -> list[Array]:
+    def _counted(self, ends: list[Array], parts: list[tuple[int, int]], most: int, share: float) -> list[Array]:
         """Sequences whose number can be counted first: then all threads write into the same columns."""
         scratches = [_scratch(self.plan) for _ in parts]
         none = [np.empty(0, np.int32)] * self.plan.shape.length
@@ -93,7 +92,7 @@ class Construction:
             return int(kernel(False, *parts[number], 0, 0, most, False, none)[1])
 
         def fill(number: int) -> None:
-            kernel = self._kernel(ends, scratches[number], 1 / max(len(ends[0]), 1))
+            kernel = self._kernel(ends, scratches[number], share)
             kernel(True, *parts[number], begins[number], begins[number + 1], most, False, columns)
 
         numbers = range(len(parts))
