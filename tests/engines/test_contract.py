@@ -34,7 +34,7 @@ def test_engines_offer_what_they_can_run_and_say_why_not_the_rest(text: str) -> 
 def test_the_cheapest_offer_is_taken() -> None:
     def offers(cost: float) -> Engine:
         plan = choose_engine(bound(SEQUENCE), ENGINES).physical
-        return Engine(f"at {cost}", "", lambda _query: Offer(cost, lambda: plan, f"it costs {cost}"))
+        return Engine(f"at {cost}", "", 1.0, lambda _query: Offer(cost, lambda: plan, f"it costs {cost}"))
 
     plan = choose_engine(bound(SEQUENCE), (offers(3.0), offers(1.0), offers(2.0)))
     assert plan.engine == "at 1.0"

@@ -26,12 +26,18 @@ def choose_engine(
     """
     _check(engines, requested, tuning or {})
     asked = [engine for engine in engines if requested in (AUTO, engine.name)]
-    offers = {engine: _offer(engine, query, tuning or {}, having) for engine in asked}
-    found = {engine: offer for engine, offer in offers.items() if isinstance(offer, Offer)}
-    if not found:
+    offers: dict[Engine, Offer | Refusal] = {}
+    best: tuple[Engine, Offer] | None = None
+    for engine in asked:
+        if best is not None and engine.cost >= best[1].cost:
+            continue  # it cannot offer less
+        offer = offers[engine] = _offer(engine, query, tuning or {}, having)
+        if isinstance(offer, Offer) and (best is None or offer.cost < best[1].cost):
+            best = engine, offer
+    if best is None:
         raise OuzelError(f"{_subject(requested)} run this query, {_why_not(offers)}")
-    chosen = min(found, key=lambda engine: found[engine].cost)
-    more_special = asked[: asked.index(chosen)]
+    chosen, offer = best
+    more_special = [engine for engine in asked[: asked.index(chosen)] if engine in offers]
     attributes, partition_reason = partition_stream(query)
     return Plan(
         query=query,
@@ -39,8 +45,8 @@ def choose_engine(
         engine_reason=("it was asked for; " if requested != AUTO else "") + chosen.purpose,
         partition_by=attributes,
         partition_reason=partition_reason,
-        physical=found[chosen].make(),
-        cost=found[chosen].cost,
+        physical=offer.make(),
+        cost=offer.cost,
         otherwise=None if chosen is engines[-1] else _last_resort(query, engines),
         is_asked=requested != AUTO,
         passed_over=tuple((engine.name, _reason(offers[engine])) for engine in more_special),

@@ -68,11 +68,13 @@ class Refusal:
 class Engine:
     """A way to find matches: what it is good for, the switches it has, and what it offers.
 
-    `offers` is given a query and the switches that are set; an UnsuitableError says that it cannot run the query.
+    No offer of it has a lower `cost`.  `offers` is given a query and the switches that are set; an UnsuitableError
+    says that it cannot run the query.
     """
 
     name: str
     purpose: str
+    cost: float
     offers: Callable[..., Offer]
     switches: tuple[str, ...] = ()
 

@@ -8,6 +8,7 @@ end at one moment are there before it sees any of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -78,10 +79,15 @@ class _Link:
         self.plan = plan
         self.is_read = is_read
         self.columns = needed_columns([plan.query])
-        in_order = plan.physical.takes is Takes.IN_ORDER
-        self.matching: Matching = plan.physical.begin(limits) if in_order else Replay(plan, limits)
+        self.limits = limits
         self.totals = RunningTotals(plan.query) if plan.query.aggregates else None
         self.inbox = Inbox() if plan.query.composites else None
+
+    @cached_property
+    def matching(self) -> Matching:
+        """The plan at work, which begins as there are events: with it, kernels are written."""
+        in_order = self.plan.physical.takes is Takes.IN_ORDER
+        return self.plan.physical.begin(self.limits) if in_order else Replay(self.plan, self.limits)
 
     def given(self, events: EventTable, made: Mapping[str, EventTable], until: int | None) -> EventTable:
         """What of the latest events, and of those that waited, the query is given."""

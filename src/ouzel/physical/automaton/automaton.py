@@ -44,10 +44,7 @@ class AutomatonPlan:
 
     query: BoundQuery
     shape: Shape
-    automaton: Automaton
-    slots: Slots
     filters: Filters
-    refutations: tuple[Refutation, ...]
     evaluation: str
     takes_lasting = False
 
@@ -56,9 +53,22 @@ class AutomatonPlan:
         """Make the plan, or say in an UnsuitableError why there is none."""
         if evaluation not in EVALUATIONS:
             raise OuzelError(f"evaluation: required one of {', '.join(EVALUATIONS)}; got {evaluation!r}")
-        shape, filters = shape_of(query)
-        automaton = construct(query, shape)
-        return cls(query, shape, automaton, Slots.of(automaton), filters, tuple(_refutations(shape)), evaluation)
+        return cls(query, *shape_of(query), evaluation)
+
+    @cached_property
+    def automaton(self) -> Automaton:
+        """States and their moves."""
+        return construct(self.query, self.shape)
+
+    @cached_property
+    def slots(self) -> Slots:
+        """Where a run keeps its registers."""
+        return Slots.of(self.automaton)
+
+    @cached_property
+    def refutations(self) -> tuple[Refutation, ...]:
+        """What refutes matches."""
+        return tuple(_refutations(self.shape))
 
     @cached_property
     def _kernel(self) -> tuple[str, Operands]:
@@ -133,6 +143,7 @@ def _offer(query: BoundQuery, evaluation: str = "merging") -> Offer:
 AUTOMATON = Engine(
     "automaton",
     "events and closures in sequence: runs over a shared match store, compiled",
+    COST,
     _offer,
     switches=("evaluation",),
 )

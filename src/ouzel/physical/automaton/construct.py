@@ -43,13 +43,12 @@ from ouzel.physical.automaton.states import (
     is_event,
     key_of,
 )
-from ouzel.physical.contract import UnsuitableError
 
 _CONTIGUOUS = (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
 
 
 def construct(query: BoundQuery, shape: Shape) -> Automaton:
-    """The automaton of a query; what no automaton can do is an UnsuitableError."""
+    """The automaton of a query."""
     return _Construction(shape).automaton(query)
 
 
@@ -230,8 +229,7 @@ def _element(node: Attribute | Moment, *, own: bool, first: bool) -> Element:
             return Element.CURRENT
         case Element.PREVIOUS if own:
             return Element.LAST
-        case Element.CURRENT if not own:
-            raise UnsuitableError(f"it holds for every element of '{node.variable}' when another component begins")
+    # one of every element of another closure has been refused before
     return node.element
 
 

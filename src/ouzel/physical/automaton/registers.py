@@ -38,7 +38,7 @@ class Slots:
 
     @classmethod
     def of(cls, automaton: Automaton) -> Slots:
-        """Allot columns to what the conditions read; what they cannot be compiled to is an UnsuitableError."""
+        """Allot columns to what the conditions read."""
         slots = cls(automaton)
         if automaton.together:
             slots.integers.append(("key",))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct, Place
-from ouzel.logical.expressions import Aggregate, Length, references
+from ouzel.logical.expressions import Aggregate, Attribute, Element, Length, Moment, Variable, references
 from ouzel.logical.pattern import (
     Binds,
     Component,
@@ -80,13 +80,28 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
     for conjunct in query.conjuncts:
         for literal in conjunct.literals:
             for node in references(literal):
-                if isinstance(node, Aggregate | Length) and node.variable in chosen:
-                    raise UnsuitableError(f"it aggregates '{node.variable}', which is in an alternative")
+                _check_reference(node, conjunct, chosen)
     states = tuple(one for one in query.components if not one.negative)
     optional = chosen | {one.variable for one in states if one.least == 0}
     keyed = query.strategy is Strategy.STRICT_CONTIGUITY and bool(query.equivalences)
     steps = build_steps(query.pattern)
     return Shape(states, steps, query.relations, query.strategy, frozenset(optional), keyed), Filters(query)
+
+
+def _check_reference(node: Variable, conjunct: Conjunct, chosen: set[str]) -> None:
+    """Refuse what no run keeps: what a condition reads must be of the event at hand, or in a register."""
+    assert conjunct.component is not None
+    own, negative = conjunct.component.variable, conjunct.place is Place.NEGATIVE
+    if isinstance(node, Aggregate | Length):
+        if node.variable in chosen:
+            raise UnsuitableError(f"it aggregates '{node.variable}', which is in an alternative")
+        if negative:
+            raise UnsuitableError(f"a condition on '{own}' aggregates '{node.variable}'")
+    elif isinstance(node, Attribute | Moment) and node.element is Element.CURRENT:
+        if negative and node.variable != own:
+            raise UnsuitableError(f"a condition on '{own}' is on every element of '{node.variable}'")
+        if node.variable != own or conjunct.place is Place.PROCEED:
+            raise UnsuitableError(f"it holds for every element of '{node.variable}' when another component begins")
 
 
 def _in_choice(pattern: Pattern) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
@@ -16,15 +18,20 @@ class Filters:
     """Conditions on one event each, evaluated once per event into the mask of its component."""
 
     def __init__(self, query: BoundQuery) -> None:
-        """Write the kernels: what calls functions of the user's is asked last, of the events that are left."""
-        conjuncts = [(component, query.conditions_on(component)) for component in query.components]
-        self.is_empty = not any(own for _component, own in conjuncts)
+        """Of all components of a query."""
         self.components = query.components
-        self.passes: list[tuple[str, Operands]] = []
+        self.conjuncts = [(component, query.conditions_on(component)) for component in query.components]
+        self.is_empty = not any(own for _component, own in self.conjuncts)
+
+    @cached_property
+    def passes(self) -> list[tuple[str, Operands]]:
+        """The kernels: what calls functions of the user's is asked last, of the events that are left."""
+        found = []
         for calls in (False, True):
-            chosen = [(component, [c for c in own if _calls_users(c) is calls]) for component, own in conjuncts]
+            chosen = [(one, [c for c in own if _calls_users(c) is calls]) for one, own in self.conjuncts]
             if any(own for _component, own in chosen):
-                self.passes.append(_kernel(chosen))
+                found.append(_kernel(chosen))
+        return found
 
     @property
     def source(self) -> str:

@@ -134,4 +134,4 @@ def _offer(query: BoundQuery) -> Offer:
     return Offer(COST, partial(ReferencePlan, query))
 
 
-REFERENCE = Engine("reference", "every query, slowly, straight from the language's definition", _offer)
+REFERENCE = Engine("reference", "every query, slowly, straight from the language's definition", COST, _offer)

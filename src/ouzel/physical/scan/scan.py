@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
@@ -34,11 +35,6 @@ class ScanPlan:
     query: BoundQuery
     shape: Shape
     filters: Filters
-    operands: Operands
-    scan_source: str
-    source: str
-    counts_first: bool
-    refutations: tuple[Refutation, ...]
     equivalence: str
     takes = Takes.IN_ORDER
     takes_lasting = False
@@ -46,12 +42,38 @@ class ScanPlan:
     @classmethod
     def of(cls, query: BoundQuery, equivalence: str = "combined") -> ScanPlan:
         """Make the plan, or say in an UnsuitableError why there is none."""
-        shape, filters = shape_of(query, equivalence)
+        return cls(query, *shape_of(query, equivalence), equivalence)
+
+    @cached_property
+    def _construction(self) -> tuple[str, Operands]:
         operands = Operands()
-        source = construction_source(shape, operands)
-        refutations = tuple(_refutation(shape, one) for one in shape.negatives if one.gap == shape.length)
-        kernels = scan_source(shape), source, counts_first(shape)
-        return cls(query, shape, filters, operands, *kernels, refutations, equivalence)
+        return construction_source(self.shape, operands), operands
+
+    @property
+    def source(self) -> str:
+        """The kernel that constructs sequences."""
+        return self._construction[0]
+
+    @property
+    def operands(self) -> Operands:
+        """What that kernel reads of events."""
+        return self._construction[1]
+
+    @cached_property
+    def scan_source(self) -> str:
+        """The kernel that pushes events onto stacks."""
+        return scan_source(self.shape)
+
+    @property
+    def counts_first(self) -> bool:
+        """Whether sequences are counted before they are written."""
+        return counts_first(self.shape)
+
+    @cached_property
+    def refutations(self) -> tuple[Refutation, ...]:
+        """What refutes sequences from behind."""
+        shape = self.shape
+        return tuple(_refutation(shape, one) for one in shape.negatives if one.gap == shape.length)
 
     @property
     def queries(self) -> tuple[BoundQuery, ...]:
@@ -83,6 +105,7 @@ def _offer(query: BoundQuery, equivalence: str = "combined") -> Offer:
 SCAN = Engine(
     "scan",
     "single events in sequence, all combinations: stacks of events, compiled",
+    COST,
     _offer,
     switches=("equivalence",),
 )
