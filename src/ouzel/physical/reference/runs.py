@@ -17,7 +17,7 @@ from ouzel.physical.reference.bounds import Bounds
 from ouzel.physical.reference.evaluate import Bindings, holds
 from ouzel.physical.reference.events import Event, Stream
 from ouzel.physical.reference.match import Gap, Match, within
-from ouzel.physical.reference.steps import Crossing, Steps, build_steps
+from ouzel.physical.reference.steps import Crossing, Steps
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class RunMatcher:
         self.query = query
         self.stream = stream
         self.part = part
-        self.steps: Steps = build_steps(query.pattern)
+        self.steps = Steps(query.pattern)
         self._conjuncts = {
             (component.variable, place): [
                 conjunct

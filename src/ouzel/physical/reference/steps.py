@@ -1,79 +1,91 @@
-"""A pattern as an automaton over its components: what may follow what, and what lies between.
+"""What may follow what in a pattern, and what lies between, read off from what is left of it.
 
-The construction is Glushkov's, which suits patterns: a state is a component.  An edge knows the negative
-components it passes over and the closures it leaves empty, so that negation sees the nearest components that
-really bound an event.
+Behind a component, what is left of a pattern is a list of patterns to go through, one after the other.  A run goes
+on with a component that stands first in it, or first behind what can be passed without an event: negative
+components, and closures that take nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
 
 from ouzel.logical.pattern import Component, Disjunction, Pattern, Sequence, Step
+
+Rest = tuple[Pattern, ...]
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """What lies between two components in a row: negative components, and closures that took nothing."""
+    """What a run passes without an event: negative components, and closures that take nothing."""
 
     negatives: tuple[Component, ...] = ()
     skipped: tuple[Component, ...] = ()
 
-    def __add__(self, other: Crossing) -> Crossing:
-        """One crossing after another."""
-        return Crossing(self.negatives + other.negatives, self.skipped + other.skipped)
 
-
-@dataclass(frozen=True)
 class Steps:
-    """The automaton: where a run may start, how it goes on, where it may end.
+    """Where a run may start, how it goes on, and where it may end."""
 
-    `empties` are the ways to match no event at all; they matter only inside a larger pattern.
-    """
-
-    starts: tuple[tuple[Crossing, Component], ...] = ()
-    edges: tuple[tuple[Component, Crossing, Component], ...] = ()
-    ends: tuple[tuple[Component, Crossing], ...] = ()
-    empties: tuple[Crossing, ...] = ()
+    def __init__(self, pattern: Pattern) -> None:
+        """Find what is left of a pattern behind each of its components."""
+        left = dict(_left(pattern, ()))
+        self.starts = list(_next((pattern,), Crossing()))
+        self._after = {variable: list(_next(rest, Crossing())) for variable, rest in left.items()}
+        self._ends = {variable: list(_through(rest, Crossing())) for variable, rest in left.items()}
 
     def after(self, component: Component) -> list[tuple[Crossing, Component]]:
-        """The components that may come next."""
-        return [(crossing, target) for source, crossing, target in self.edges if source is component]
+        """The components that may come next, and what lies between."""
+        return self._after[component.variable]
 
     def ends_at(self, component: Component) -> list[Crossing]:
         """What lies between a component and the end of the pattern, if it can be the last to bind."""
-        return [crossing for source, crossing in self.ends if source is component]
+        return self._ends[component.variable]
 
 
-def build_steps(pattern: Pattern) -> Steps:
-    """Build the automaton of a pattern of sequences, alternatives and SASE+ closures."""
+def _left(pattern: Pattern, rest: Rest) -> Iterator[tuple[str, Rest]]:
+    """What is left behind each component of a pattern, behind which the rest is left."""
     match pattern:
         case Step(component):
-            if component.negative:
-                return Steps(empties=(Crossing(negatives=(component,)),))
-            empties = (Crossing(skipped=(component,)),) if component.least == 0 else ()
-            return Steps(((Crossing(), component),), (), ((component, Crossing()),), empties)
+            yield component.variable, rest
         case Sequence(items):
-            return reduce(_then, map(build_steps, items))
+            for number, item in enumerate(items):
+                yield from _left(item, items[number + 1 :] + rest)
         case Disjunction(items):
-            return reduce(_or, map(build_steps, items))
-    raise TypeError("a conjunction has no order of its own")
+            for item in items:
+                yield from _left(item, rest)
+        case _:
+            raise TypeError("a conjunction has no order of its own")
 
 
-def _then(left: Steps, right: Steps) -> Steps:
-    return Steps(
-        starts=left.starts + tuple((e + c, s) for e in left.empties for c, s in right.starts),
-        edges=left.edges + right.edges + tuple((a, x + y, b) for a, x in left.ends for y, b in right.starts),
-        ends=right.ends + tuple((s, c + e) for s, c in left.ends for e in right.empties),
-        empties=tuple(x + y for x in left.empties for y in right.empties),
-    )
+def _next(rest: Rest, passed: Crossing) -> Iterator[tuple[Crossing, Component]]:
+    """The components that can bind the next event, each with all that is passed on the way."""
+    if not rest:
+        return
+    if isinstance(rest[0], Step) and not rest[0].component.negative:
+        yield passed, rest[0].component
+    for further, crossing in _opened(rest, passed):
+        yield from _next(further, crossing)
 
 
-def _or(left: Steps, right: Steps) -> Steps:
-    return Steps(
-        left.starts + right.starts,
-        left.edges + right.edges,
-        left.ends + right.ends,
-        left.empties + right.empties,
-    )
+def _through(rest: Rest, passed: Crossing) -> Iterator[Crossing]:
+    """The ways to the end of the pattern without an event."""
+    if not rest:
+        yield passed
+        return
+    for further, crossing in _opened(rest, passed):
+        yield from _through(further, crossing)
+
+
+def _opened(rest: Rest, passed: Crossing) -> Iterator[tuple[Rest, Crossing]]:
+    """What is left once its first pattern is taken apart, or passed without an event."""
+    first, rest = rest[0], rest[1:]
+    match first:
+        case Sequence(items):
+            yield items + rest, passed
+        case Disjunction(items):
+            for item in items:
+                yield (item, *rest), passed
+        case Step(component) if component.negative:
+            yield rest, Crossing((*passed.negatives, component), passed.skipped)
+        case Step(component) if component.least == 0:
+            yield rest, Crossing(passed.negatives, (*passed.skipped, component))
