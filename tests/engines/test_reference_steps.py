@@ -8,7 +8,7 @@ from ouzel.compile import compile_query
 from ouzel.logical.schema import open_schema
 from ouzel.physical.reference.steps import Crossing, Steps
 
-# Of each pattern its starts, then what may follow each variable: "." is the end, "!c" passed over, "(b)" left empty.
+# Of each pattern its starts, then what may follow each variable: "." is the end, "!c" is passed, "(b)" left empty.
 PATTERNS = {
     "A a": ["a", "a: ."],
     "SEQ(A a, B b)": ["a", "a: b", "b: ."],
