@@ -209,7 +209,8 @@ def _outputs(totals: Any, arrays: list[int], singles: list[int]) -> list[Any]:
     """Arrays for so many matches: the node each ends with, and what the states bind."""
     outputs: list[Any] = [np.empty(totals[0], np.int64)]
     for state in arrays:
-        outputs += [np.empty(totals[state + 1], np.int64), np.zeros(totals[0] + 1, np.int64)]
+        # as narrow as the store's: closures are most of what there is to write, and to read again
+        outputs += [np.empty(totals[state + 1], np.int32), np.zeros(totals[0] + 1, np.int64)]
     return outputs + [np.empty(totals[0], np.int64) for _ in singles]
 
 
