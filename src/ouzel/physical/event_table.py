@@ -85,7 +85,7 @@ class EventTable:
     def intervals_of(self, rows: Integers) -> tuple[Integers, Integers, Integers, Integers]:
         """The intervals of some rows: starts and ends as moments, and as times; what is one stays one."""
         columns = self.starts, self.ends, self.start_times, self.end_times
-        arrays = {id(one): one[rows] for one in columns}
+        arrays = {key: one[rows] for key, one in {id(one): one for one in columns}.items()}
         starts, ends, start_times, end_times = (arrays[id(one)] for one in columns)
         return starts, ends, start_times, end_times
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,10 @@ class Record:
     """Arguments of a kernel, which has a parameter of the name of each field."""
 
     @classmethod
-    def names(cls) -> list[str]:
+    @cache
+    def names(cls) -> tuple[str, ...]:
         """The parameters."""
-        return [one.name for one in fields(cls)]
+        return tuple(one.name for one in fields(cls))
 
     @property
     def values(self) -> list[Any]:
@@ -94,8 +96,8 @@ class Work(Record):
     found: Any
 
     @classmethod
-    def begin(cls, widths: tuple[int, int], partitions: int, room: int = 64) -> Work:
-        """Room for a few runs of some width."""
+    def begin(cls, widths: tuple[int, int], partitions: int, events: int, room: int = 64) -> Work:
+        """Room for a few runs of some width, and for some of the events to end a match."""
         return cls(
             ri=np.empty((room, widths[0]), np.int64),
             rf=np.zeros((room, widths[1])),
@@ -105,7 +107,7 @@ class Work(Record):
             to_runs=np.zeros(partitions + 1, np.int64),
             new_ri=np.empty((room, widths[0]), np.int64),
             new_rf=np.zeros((room, widths[1])),
-            found=np.empty((1024, 3), np.int32),
+            found=np.empty((1024 + events // 8, 3), np.int32),
         )
 
     def grow_runs(self) -> None:

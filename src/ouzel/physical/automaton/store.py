@@ -57,6 +57,11 @@ class Store:
         """Make room for twice as many nodes."""
         self.event, self.component, self.before, self.lesser, self.stretch = map(longer, self.arrays)
 
+    def have_room(self, more: int) -> None:
+        """Make room for more nodes, if there is none for so many."""
+        while self.nodes + more > len(self.event):
+            self.grow()
+
     def reached(self, roots: Integers, alive: Any) -> tuple[Integers, Any]:
         """The new numbers of the nodes that some lead to, -1 for the others, and which events they bind.
 

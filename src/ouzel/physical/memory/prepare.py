@@ -57,7 +57,7 @@ class Prepared:
 
     def taken(self, places: Integers) -> Prepared:
         """Some of the events."""
-        arrays = {id(one): one[places] for one in self.arrays}
+        arrays = {key: one[places] for key, one in {id(one): one for one in self.arrays}.items()}
         return Prepared(*(arrays[id(one)] for one in self.arrays))
 
     @classmethod
