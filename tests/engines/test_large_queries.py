@@ -52,9 +52,32 @@ def test_many_components(kind: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_many_components_are_run_compiled_up_to_sixty(count: int) -> None:
+def test_many_components_are_run_compiled(count: int) -> None:
     (plan,) = compile_query(sequence(pattern("single", count)), ingested(events(count)).schema, {}).plans
-    assert plan.engine == ("scan" if count <= 20 else "automaton" if count <= 60 else "reference")
+    assert plan.engine == ("scan" if count <= 20 else "automaton")
+
+
+SHARED = {
+    "single": "v2.x > 1 AND v64.x = 64 AND v126.x > v4.x",
+    "negation": "v2.x > 1 AND v64.x = 64 AND v126.x > v4.x AND v65.x > v64.x",
+    "closures": "v2[1].x > 1 AND v64[i].x >= 64 AND v126[i].x > v4[1].x AND count(v64[]) > 1",
+    "any": "v2.x > 1 AND v64.x = 64 AND v126.x > v4.x",
+}
+
+
+@pytest.mark.filterwarnings("ignore:no event has the type")
+@pytest.mark.parametrize("kind", SHARED)
+def test_components_that_share_a_bit_of_a_mask_are_told_apart(kind: str) -> None:
+    query = sequence(pattern(kind, 130), f"WHERE {SHARED[kind]}")
+    more = [("T64", 64, 64), ("T64", 65, 66), ("T66", 3, 1)]
+    found = 0
+    for extra in ([], more[:2], more, [*more, ("Z", 64, 90)]):
+        rows = [{"type": name, "ts": ts, "x": x} for name, ts, x in extra]
+        table = pa.concat_tables([events(130), pa.Table.from_pylist(rows, events(1).schema)])
+        expected = oz.match(table, query, engine="reference")
+        assert oz.match(table, query, engine="automaton").equals(expected)
+        found += len(expected)
+    assert found
 
 
 @pytest.mark.parametrize("count", [30, 60])

@@ -10,6 +10,9 @@ from functools import cached_property
 from ouzel.errors import Span
 from ouzel.logical.schema import EventType
 
+# So many components have a bit of their own in a mask of 64 bits with a sign.
+MASK_BITS = 62
+
 
 class Binds(Enum):
     """What a component binds."""
@@ -37,6 +40,11 @@ class Component:
     optional: bool = False
     successive: bool = False
     span: Span = field(default=Span(0, 0), compare=False)
+
+    @property
+    def bit(self) -> int:
+        """The bit of masks that says that the component may want an event; beyond MASK_BITS, some share one."""
+        return self.position % MASK_BITS
 
     @property
     def negative(self) -> bool:

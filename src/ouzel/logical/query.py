@@ -23,7 +23,14 @@ from ouzel.logical.expressions import Attribute, Constant, Element, Events, Expr
 from ouzel.logical.functions import BUILT_IN
 from ouzel.logical.match_aggregates import MatchAggregate, MatchAggregateBinder
 from ouzel.logical.parameters import literal, parameter_value
-from ouzel.logical.pattern import Component, Pattern, edge_negatives, has_conjunction_or_group, negatives_around
+from ouzel.logical.pattern import (
+    MASK_BITS,
+    Component,
+    Pattern,
+    edge_negatives,
+    has_conjunction_or_group,
+    negatives_around,
+)
 from ouzel.logical.schema import Schema
 from ouzel.logical.type_rules import TypeClash
 from ouzel.logical.values import BOOLEAN, UNKNOWN, ValueType
@@ -76,12 +83,20 @@ class BoundQuery:
 
     def conditions_on(self, component: Component) -> tuple[Conjunct, ...]:
         """The conditions on every single event that a component binds, whatever else is bound."""
+        if self.shares_bits:
+            return ()
         return tuple(one for one in self.conjuncts if one.is_single and one.component is component)
 
     @property
     def relations(self) -> tuple[Conjunct, ...]:
         """The conditions that depend on what else is bound."""
-        return tuple(one for one in self.conjuncts if not one.is_single and one.place is not Place.ALWAYS)
+        masked = not self.shares_bits
+        return tuple(c for c in self.conjuncts if not (c.is_single and masked) and c.place is not Place.ALWAYS)
+
+    @property
+    def shares_bits(self) -> bool:
+        """Whether components share bits of masks: then a mask does not say all that depends on one event."""
+        return len(self.components) > MASK_BITS
 
     def key_column(self, test: EquivalenceTest) -> str | None:
         """The column that holds a test's attribute in all events that matter; None if that is not one column."""

@@ -92,14 +92,14 @@ class _Construction:
         own = self.shape.at(target, Place.BEGIN) + self.shape.at(target, Place.TAKE)
         own = [conjunct for conjunct in own if component.variable not in conjunct.from_second]
         conditions += [self._condition(conjunct, component.variable, first=True) for conjunct in own]
-        return Move("begin", Guard(component.position, tuple(conditions)), target, target)
+        return Move("begin", Guard(component.bit, tuple(conditions)), target, target)
 
     def _take(self, number: int, component: Component) -> Move:
         """Take a further event into a closure."""
         conditions = [] if component.most is None else [self._taken(component, "<", component.most)]
         own = self.shape.at(number, Place.TAKE)
         conditions += [self._condition(conjunct, component.variable) for conjunct in own]
-        return Move("take", Guard(component.position, tuple(conditions)), number, number)
+        return Move("take", Guard(component.bit, tuple(conditions)), number, number)
 
     def _unless(self, component: Component, begins: list[Move], take: Move | None) -> tuple[Guard, ...] | None:
         """What cannot be ignored (step 3); as long as a closure has room, only what it takes counts."""

@@ -68,14 +68,15 @@ class _States:
     # ---- moves and stays ---------------------------------------------------------------------------------
 
     def _move(self, move: Move, *, has_begun: bool) -> Entry:
-        terms = self._guard(move.guard, has_begun=has_begun) + (within(self.query) if has_begun else [])
+        terms = self._guard(move, has_begun=has_begun) + (within(self.query) if has_begun else [])
         return f"  {move.action} -> {self.automaton.states[move.target].name}", formula(terms)
 
-    def _guard(self, guard: Guard, *, has_begun: bool) -> list[str]:
+    def _guard(self, move: Move, *, has_begun: bool) -> list[str]:
         """What has to be true of an event for a run, which has its partition once it has begun."""
-        component = next(one for one in self.query.components if one.position == guard.static)
+        assert move.binds is not None
+        component = self.automaton.variables[move.binds]
         partition = same_partition(self.query) if has_begun else []
-        return [mask(self.query, component), *partition, *map(_term, guard.conditions)]
+        return [mask(self.query, component), *partition, *map(_term, move.guard.conditions)]
 
     def _stay(self, state: State) -> list[str]:
         """What lets a run stay as it was (SASE+ 3.2, step 3)."""
@@ -88,13 +89,9 @@ class _States:
 
     def _not(self, guard: Guard, moves: Sequence[Move]) -> str:
         """That an event does not satisfy a guard: that of a move, or one that has more conditions."""
-        for move in moves:
-            count = len(move.guard.conditions)
-            if move.guard.static == guard.static and move.guard.conditions == guard.conditions[:count]:
-                name = self._edge(move)
-                more = [_term(condition) for condition in guard.conditions[count:]]
-                return f"not ({' and '.join([name, *more])})" if more else f"not {name}"
-        return f"not ({' and '.join(self._guard(guard, has_begun=True))})"
+        move = next(one for one in moves if guard.extends(one.guard))
+        more = [_term(condition) for condition in guard.conditions[len(move.guard.conditions) :]]
+        return f"not ({' and '.join([self._edge(move), *more])})" if more else f"not {self._edge(move)}"
 
     def _edge(self, move: Move) -> str:
         return f"{move.action} {self.automaton.states[move.target].name}"
@@ -116,7 +113,8 @@ class _States:
         placed = placed_first(query, "every begin and take" if meets_other_partitions(query) else apart)
         for conjunct in query.conjuncts:
             if conjunct.component is not None:
-                place = f"mask of {conjunct.component.variable}, once per event" if conjunct.is_single else ""
+                masked = conjunct.is_single and not query.shares_bits
+                place = f"mask of {conjunct.component.variable}, once per event" if masked else ""
                 placed.append((conjunct.text, place or self._place(conjunct, conjunct.component)))
         edges = any(-1 in (before, after) for before, _crossing, after in self.shape.crossings())
         everywhere = "every edge of a run that has begun" + (", and negation" if edges else "")

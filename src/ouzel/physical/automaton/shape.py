@@ -6,7 +6,18 @@ from dataclasses import dataclass
 
 from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct, Place
-from ouzel.logical.expressions import Aggregate, Attribute, Element, Length, Moment, Variable, references
+from ouzel.logical.expressions import (
+    Aggregate,
+    Apply,
+    Attribute,
+    Constant,
+    Element,
+    Length,
+    Moment,
+    Variable,
+    references,
+)
+from ouzel.logical.functions import BUILT_IN
 from ouzel.logical.pattern import (
     Binds,
     Component,
@@ -17,8 +28,10 @@ from ouzel.logical.pattern import (
     has_conjunction_or_group,
 )
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.values import BOOLEAN, STRING
 from ouzel.physical.automaton.steps import Crossing, Steps, build_steps
 from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.compiled.sources import TYPE
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.memory.partitions import key_column
 
@@ -69,8 +82,6 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
     """The shape of a query and the conditions on single events, or an UnsuitableError."""
     if has_conjunction_or_group(query.pattern):
         raise UnsuitableError("an automaton takes events in sequence, not & or grouping closures")
-    if len(query.components) > 60:
-        raise UnsuitableError("an automaton takes at most 60 components")
     for test in query.equivalences:
         key_column(query, test)
     chosen = _in_choice(query.pattern)
@@ -81,11 +92,26 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
         for literal in conjunct.literals:
             for node in references(literal):
                 _check_reference(node, conjunct, chosen)
+    relations = query.relations
+    if query.shares_bits:
+        relations = (*map(_of_type, query.components), *relations)
     states = tuple(one for one in query.components if not one.negative)
     optional = chosen | {one.variable for one in states if one.least == 0}
     keyed = query.strategy is Strategy.STRICT_CONTIGUITY and bool(query.equivalences)
     steps = build_steps(query.pattern)
-    return Shape(states, steps, query.relations, query.strategy, frozenset(optional), keyed), Filters(query)
+    return Shape(states, steps, relations, query.strategy, frozenset(optional), keyed), Filters(query)
+
+
+def _of_type(component: Component) -> Conjunct:
+    """That an event has a type of the component: where several share a bit of the mask, that does not say so."""
+    place = Place.NEGATIVE if component.negative else Place.TAKE if component.is_array else Place.BEGIN
+    element = Element.CURRENT if component.is_array else Element.SINGLE
+    of = component.variable, element, "type", TYPE, STRING, frozenset[str](), component.span
+    literals = tuple(
+        Apply(BUILT_IN["="], (Attribute(*of), Constant(name, STRING, component.span)), BOOLEAN, component.span)
+        for name in sorted(component.type_names)
+    )
+    return Conjunct(literals, place, component, f"of type {' or '.join(sorted(component.type_names))}")
 
 
 def _check_reference(node: Variable, conjunct: Conjunct, chosen: set[str]) -> None:

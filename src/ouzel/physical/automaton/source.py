@@ -74,7 +74,7 @@ class RunWriter(Emitter):
         unless = list(state.stay.unless or ())
         for move in state.moves:
             with self._guarded(move.guard):
-                own = [guard for guard in unless if _extends(guard, move.guard)]
+                own = [guard for guard in unless if guard.extends(move.guard)]
                 unless = [guard for guard in unless if guard not in own]
                 for guard in own:
                     with self.scope():
@@ -204,9 +204,3 @@ class RunWriter(Emitter):
             f"found[matches, 2] = {-1 if move.binds is None else move.binds}",
             "matches += 1",
         )
-
-
-def _extends(guard: Guard, other: Guard) -> bool:
-    """Whether a guard has all that another has, and perhaps more."""
-    begin = guard.conditions[: len(other.conditions)]
-    return guard.static == other.static and begin == other.conditions

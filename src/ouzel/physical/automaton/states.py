@@ -90,6 +90,10 @@ class Guard:
     static: int
     conditions: tuple[Condition, ...] = ()
 
+    def extends(self, other: Guard) -> bool:
+        """Whether it has all that another has, and perhaps more conditions behind."""
+        return self.static == other.static and self.conditions[: len(other.conditions)] == other.conditions
+
 
 @dataclass(frozen=True)
 class Move:

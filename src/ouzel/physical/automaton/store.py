@@ -20,7 +20,7 @@ from ouzel.physical.event_table import Integers
 # The component of a union node.
 UNION = paths.UNION
 # What a node takes in all columns.
-NODE_BYTES = 17
+NODE_BYTES = 18
 COLUMNS = ("event", "component", "before", "lesser", "stretch")
 
 
@@ -34,7 +34,7 @@ class Store:
     """
 
     event: Any = field(default_factory=lambda: np.empty(1024, np.int32))
-    component: Any = field(default_factory=lambda: np.empty(1024, np.int8))
+    component: Any = field(default_factory=lambda: np.empty(1024, np.int16))
     before: Any = field(default_factory=lambda: np.empty(1024, np.int32))
     lesser: Any = field(default_factory=lambda: np.empty(1024, np.int32))
     stretch: Any = field(default_factory=lambda: np.empty(1024, np.int32))

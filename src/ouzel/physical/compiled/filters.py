@@ -54,7 +54,7 @@ def _kernel(conjuncts: list[tuple[Component, list[Conjunct]]]) -> tuple[str, Ope
     emitter = Emitter(operands=Operands(), depth=2)
     emitter.line("m = masks[i]")
     for component, own in conjuncts:
-        bit = 1 << component.position
+        bit = 1 << component.bit
         for conjunct in own:
             with emitter.block(f"if m & {bit}:"):
                 flag = emitter.holds(conjunct, ByVariable({component.variable: "i"}))

@@ -111,5 +111,5 @@ class Operands:
 
 def may_be(components: Sequence[Component], masks: Integers) -> Wanted:
     """Which events a variable may be bound to, by their masks."""
-    positions = {component.variable: component.position for component in components}
-    return lambda variable: (masks & (1 << positions[variable])) != 0
+    bits = {component.variable: component.bit for component in components}
+    return lambda variable: (masks & (1 << bits[variable])) != 0

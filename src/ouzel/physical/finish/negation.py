@@ -87,7 +87,7 @@ class Refutation:
     @property
     def bit(self) -> int:
         """The bit of the component in masks."""
-        return 1 << self.component.position
+        return 1 << self.component.bit
 
     # ---- source ------------------------------------------------------------------------------------------
 

@@ -103,7 +103,7 @@ def type_names(query: BoundQuery) -> tuple[str, ...]:
 def _type_masks(query: BoundQuery, events: EventTable, threads: int) -> Array:
     """For every event, one bit for each component that binds events of its type."""
     names = type_names(query)
-    bits = [sum(1 << c.position for c in query.components if name in c.type_names) for name in names]
+    bits = [sum({1 << c.bit for c in query.components if name in c.type_names}) for name in names]
     smallest = np.uint8 if len(query.components) <= 8 else np.int64
     marks: Array = events.types.marked(names, np.array([*bits, 0], smallest), threads)
     return marks

@@ -51,7 +51,7 @@ class Construction:
         """Push the latest events, of which the first has the number `base`; the ends among them, as columns."""
         memory, shape, stacks = self.memory, self.plan.shape, self.memory.stacks
         retained, counts = memory.retained, stacks.counts()
-        ends = np.count_nonzero(masks & (1 << shape.positives[-1].position))
+        ends = np.count_nonzero(masks & (1 << shape.positives[-1].bit))
         columns: list[Array] = [np.empty(ends, np.int32) for _ in shape.fields(shape.length - 1)]
         stacks.reserve(len(masks), memory.keys.counts())
         kernel = long_kernel_of(self.plan.scan_source, memory.seen)

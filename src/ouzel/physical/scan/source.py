@@ -127,4 +127,4 @@ class _Writer(Writer):
 
 
 def _bit(component: Component) -> int:
-    return 1 << component.position
+    return 1 << component.bit
