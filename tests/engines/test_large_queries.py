@@ -60,7 +60,7 @@ def test_many_components_are_run_compiled(count: int) -> None:
 SHARED = {
     "single": "v2.x > 1 AND v64.x = 64 AND v126.x > v4.x",
     "negation": "v2.x > 1 AND v64.x = 64 AND v126.x > v4.x AND v65.x > v64.x",
-    "closures": "v2[1].x > 1 AND v64[i].x >= 64 AND v126[i].x > v4[1].x AND count(v64[]) > 1",
+    "closures": "v2[1].x > 1 AND v64[i].x >= 64 AND v126[i].x > v4[1].x AND count(v64[]) < 2",
     "any": "v2.x > 1 AND v64.x = 64 AND v126.x > v4.x",
 }
 
