@@ -86,7 +86,7 @@ def test_every_condition_has_one_place(text: str) -> None:
     check_places(text)
 
 
-@given(queries())
+@given(queries(totals=True))
 def test_every_condition_of_a_random_query_has_one_place(query: RandomQuery) -> None:
     check_places(query.text)
 

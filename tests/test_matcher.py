@@ -60,7 +60,7 @@ def at_once(query: str, events: Events) -> list[str]:
     return sorted(map(json.dumps, oz.match(events, query, engine="reference", types=TYPES)))
 
 
-ALL = queries(non_overlap=True)
+ALL = queries(non_overlap=True, totals=True)
 
 
 @settings(max_examples=300)

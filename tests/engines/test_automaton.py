@@ -14,7 +14,7 @@ from ouzel.testing.strategies import RandomQuery, queries, streams
 
 Events = list[dict[str, Any]]
 TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
-CLOSURES = queries(non_overlap=True)
+CLOSURES = queries(non_overlap=True, totals=True)
 
 
 def agree(query: str, events: Events) -> None:

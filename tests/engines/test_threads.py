@@ -31,7 +31,7 @@ def test_scan(query: RandomQuery, events: Events, threads: int) -> None:
 
 
 @settings(max_examples=200)
-@given(queries(), streams(max_events=10), THREADS)
+@given(queries(totals=True), streams(max_events=10), THREADS)
 def test_whatever_engine(query: RandomQuery, events: Events, threads: int) -> None:
     agree(query.text, events, "auto", threads)
 

@@ -52,7 +52,7 @@ def test_held_events_keep_their_times_and_order(
 
 @pytest.mark.parametrize("engine", ["auto", "reference"])
 @settings(max_examples=100)
-@given(query=queries(non_overlap=True), events=ordered_streams(), cut=pushes())
+@given(query=queries(non_overlap=True, totals=True), events=ordered_streams(), cut=pushes())
 def test_any_split_gives_what_match_finds(engine: str, query: RandomQuery, events: Events, cut: Pushes) -> None:
     found = pushed(query.text, events, cut, order=ORDER, engine=engine)
     assert found == matched(query.text, events, order=ORDER)

@@ -31,7 +31,7 @@ def agree(query: str, rows: Rows, table: pa.Table, engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ["reference", "scan", "automaton", "auto"])
 @settings(max_examples=150)
-@given(query=queries(non_overlap=True), events=stored_streams(max_events=10))
+@given(query=queries(non_overlap=True, totals=True), events=stored_streams(max_events=10))
 def test_engines(engine: str, query: RandomQuery, events: tuple[Rows, pa.Table]) -> None:
     agree(query.text, *events, engine)
 
@@ -44,7 +44,12 @@ def test_compiled(query: RandomQuery, events: tuple[Rows, pa.Table]) -> None:
 
 
 @settings(max_examples=150)
-@given(queries(non_overlap=True), stored_streams(max_events=10), st.lists(st.integers(1, 3)), st.booleans())
+@given(
+    queries(non_overlap=True, totals=True),
+    stored_streams(max_events=10),
+    st.lists(st.integers(1, 3)),
+    st.booleans(),
+)
 def test_batches(query: RandomQuery, events: tuple[Rows, pa.Table], cuts: list[int], restored: bool) -> None:
     rows, table = events
     expected = oz.match(rows, query.text, engine="reference", types=TYPES)

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import ouzel as oz
-from ouzel.testing.strategies import RandomQuery, queries, streams
+from ouzel.testing.strategies import TOTALS, RandomQuery, queries, streams, windows_of_totals
 
 Event = dict[str, Any]
 Match = dict[str, list[Event]]
@@ -20,7 +20,6 @@ ATTRIBUTES = {"eid": "string", "k": "int64", "x": "int64", "y": "int64"}
 WHOLE = dict.fromkeys("ABCD", ATTRIBUTES)
 # Events of type C are in every partition by k.
 LACKING = WHOLE | {"C": {name: arrow for name, arrow in ATTRIBUTES.items() if name != "k"}}
-FUNCTIONS = ("count({}.x)", "sum({}.x)", "avg({}.y)", "min({}.y)", "max({}.x)", "count({}.eid)", "count({})")
 
 
 def matches_of(query: RandomQuery, events: list[Event], types: Any) -> list[Match]:
@@ -38,6 +37,12 @@ def key_of(match: Match, attribute: str, constants: dict[str, int], types: Any) 
     """The value of an attribute that the events of a match have, as far as their types have it."""
     bound = [event for events in match.values() for event in events if attribute in types[event["type"]]]
     return bound[0][attribute] if bound else constants.get(attribute)
+
+
+def window_of(match: Match, length: int) -> dict[str, int]:
+    """The window in which a match ends."""
+    begin = max(event["ts"] for events in match.values() for event in events) // length * length
+    return {"window_start": begin, "window_end": begin + length}
 
 
 def value_of(item: str, matches: Iterable[Match]) -> Any:
@@ -59,17 +64,25 @@ def value_of(item: str, matches: Iterable[Match]) -> Any:
 
 
 @pytest.mark.parametrize("engine", ["reference", "auto"])
-@given(query=queries(), events=streams(), types=st.sampled_from((WHOLE, LACKING)))
-def test_totals(engine: str, query: RandomQuery, events: list[Event], types: Any) -> None:
+@given(
+    query=queries(),
+    events=streams(),
+    types=st.sampled_from((WHOLE, LACKING)),
+    output=windows_of_totals(),
+    shift=st.integers(-12, 0),
+)
+def test_totals(engine: str, query: RandomQuery, events: list[Event], types: Any, output: str, shift: int) -> None:
+    events = [{**event, "ts": event["ts"] + shift} for event in events]
+    length = int(output.partition("EVERY")[2] or 0)
     variables = [one.variable for one in query.components if one.kind != "negative"]
-    items = ["count(*)", *(form.format(variable) for variable in variables for form in FUNCTIONS)]
+    items = ["count(*)", *(form.format(variable) for variable in variables for form in TOTALS)]
     named = ", ".join(f"{item} AS c{number}" for number, item in enumerate(items))
     head, _return, _items = query.text.partition("RETURN")
     try:
         matches = matches_of(query, events, types)
     except oz.QueryError:
         assume(False)
-    found = oz.match(events, f"{head} RETURN {named} OUTPUT AGGREGATE", types=types, engine=engine)
+    found = oz.match(events, f"{head} RETURN {named} {output}", types=types, engine=engine)
 
     # equalities that tie all components together are tests too, and the result knows which they are
     written = {"[k]": ["k"], "[k = 1]": ["k"], "[k, x]": ["k", "x"]}
@@ -77,12 +90,14 @@ def test_totals(engine: str, query: RandomQuery, events: list[Event], types: Any
     attributes = [name for name in found[0] if name in ATTRIBUTES] if found else ["k"]
     assert attributes[: len(tested)] == tested[: len(attributes)]
     constants = {"k": 1} if "[k = 1]" in query.conditions else {}
-    apart: dict[tuple[Any, ...], list[Match]] = {} if attributes else {(): []}
+    names = [*(("window_start", "window_end") if length else ()), *attributes]
+    apart: dict[tuple[Any, ...], list[Match]] = {} if names else {(): []}
     for match in matches:
         key = tuple(key_of(match, name, constants, types) for name in attributes)
-        apart.setdefault(key, []).append(match)
+        window = tuple(window_of(match, length).values()) if length else ()
+        apart.setdefault((*window, *key), []).append(match)
     expected = [
-        dict(zip(attributes, key, strict=True)) | {f"c{n}": value_of(item, own) for n, item in enumerate(items)}
+        dict(zip(names, key, strict=True)) | {f"c{n}": value_of(item, own) for n, item in enumerate(items)}
         for key, own in sorted(apart.items(), key=lambda pair: [math.inf if v is None else v for v in pair[0]])
     ]
     assert found == expected

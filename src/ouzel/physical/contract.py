@@ -174,12 +174,16 @@ class Graph(Protocol):
 
 @dataclass(frozen=True)
 class Found:
-    """Matches of a query, the events whose rows they mention, and how to compute with them."""
+    """Matches of a query, the events whose rows they mention, and how to compute with them.
+
+    `totals` adds all of them up, where the engine has a way of its own.
+    """
 
     query: BoundQuery
     matches: MatchTable
     events: EventTable
     compute: Compute
+    totals: Callable[[], MatchTotals] | None = None
 
 
 @dataclass

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ouzel.logical.match_aggregates import EDGES, MatchAggregate
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.contract import Found
 from ouzel.physical.event_table import EventTable, Integers, content_ranks
 from ouzel.physical.match_table import MatchTable
 from ouzel.physical.match_totals import Floats, MatchTotals, Total, ranks_of
@@ -20,9 +21,11 @@ from ouzel.runtimes.partition_keys import bindings, compact, groups_of_matches, 
 from ouzel.runtimes.results import times_column
 
 
-def aggregate_table(query: BoundQuery, matches: MatchTable, events: EventTable) -> pa.Table:
+def aggregate_table(found: Found) -> pa.Table:
     """The aggregates of a query over its matches."""
-    return totals_table(query, totals_of(query, matches, events), events)
+    query, events = found.query, found.events
+    totals = found.totals() if found.totals else totals_of(query, found.matches, events)
+    return totals_table(query, totals, events)
 
 
 def of_no_events(query: BoundQuery) -> list[dict[str, Any]]:

@@ -67,7 +67,7 @@ def find_program(
         found = _find_query(plan, given, limits, steps, counters or Counters(), threads)
         matches = found.matches
         if query.aggregates:
-            yield plan, matches, aggregate_table(query, matches, found.events)
+            yield plan, matches, aggregate_table(found)
             continue
         table = result_table(_numbered(found), threads)
         if query.into is not None:

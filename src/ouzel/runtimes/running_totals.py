@@ -1,8 +1,8 @@
 """OUTPUT AGGREGATE over a stream: totals of the windows that are still open, kept between batches.
 
 Totals know values by the events that have them (a partition's key, a least or greatest value): so what is kept is
-some events, and totals that mention their rows.  They are kept in parts, each at least twice as large as the next:
-a batch does not go through all that is open.
+some events, and totals that mention their rows.  They are kept in parts, a few of each size: a batch does not go
+through all that is open.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from ouzel.runtimes.aggregates import best_rows, totals_of, totals_table
 from ouzel.runtimes.partition_keys import compact, groups
 
 State = dict[str, Any]
+# So many parts of about a size are kept before they are made one.
+PARTS = 4
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class _Part:
 
     def __len__(self) -> int:
         return len(self.totals)
+
+    @property
+    def size(self) -> int:
+        """About how large it is: one more for each time that it is as large as a few others."""
+        return len(self).bit_length() // (PARTS.bit_length() - 1)
 
     def before(self, limit: int) -> Any:
         """For each group, whether its window comes before another."""
@@ -54,6 +61,7 @@ class RunningTotals:
         """Begin with nothing."""
         self.query = query
         self.none: EventTable | None = None
+        self.nothing: pa.Table | None = None
         self.parts: list[_Part] = []
 
     def step(self, found: Found, until: int | None) -> pa.Table:
@@ -66,9 +74,13 @@ class RunningTotals:
             part = _compacted(totals, found.events.select(self._columns()))
             self.none = part.events.none()
             self.parts.append(part)
-        while len(self.parts) > 1 and len(self.parts[-2]) < 2 * len(self.parts[-1]):
-            self.parts[-2:] = [self._merged(self.parts[-2:])]
+        while len(self.parts) >= PARTS and self.parts[-PARTS].size <= self.parts[-1].size:
+            self.parts[-PARTS:] = [self._merged(self.parts[-PARTS:])]
         closed = self._closed(until)
+        if not len(closed):
+            if self.nothing is None:
+                self.nothing = totals_table(self.query, closed.totals, closed.events)
+            return self.nothing
         return totals_table(self.query, closed.totals, closed.events)
 
     def _columns(self) -> frozenset[str]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 TYPES = ("A", "B", "C")
 STRATEGIES = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
+TOTALS = ("count({}.x)", "sum({}.x)", "avg({}.y)", "min({}.y)", "max({}.x)", "count({}.eid)", "count({})")
 QUANTIFIERS = ("+", "*", "{1}", "{2}", "{1,2}", "{0,2}", "{2,}")
 
 
@@ -51,13 +52,15 @@ class RandomQuery:
     strategy: str = "skip_till_any_match"
     window: str = ""
     output: str = ""
+    totals: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
-        """The query as one would write it."""
+        """The query as one would write it; the events of each match, or totals over matches."""
         body = " AND ".join(self.conditions)
         where = f"WHERE {self.strategy} {{ {body} }}"
-        returned = ", ".join(_returned(one) for one in self.components if one.kind != "negative")
+        items = [_returned(one) for one in self.components if one.kind != "negative"]
+        returned = ", ".join([f"{item} AS c{n}" for n, item in enumerate(self.totals)] or items)
         parts = [f"PATTERN {self.pattern}", where, self.window, f"RETURN {returned}", self.output]
         return "\n".join(part for part in parts if part)
 
@@ -77,8 +80,12 @@ def queries(
     alternatives: bool = True,
     count_windows: bool = True,
     non_overlap: bool = False,
+    totals: bool = False,
 ) -> RandomQuery:
-    """A query of sequences, closures, alternatives and negation, under one of the strategies."""
+    """A query of sequences, closures, alternatives and negation, under one of the strategies.
+
+    What it returns are the events of each match, or, with `totals`, now and then aggregates over matches.
+    """
     components = _components(draw, closures=closures, negation=negation)
     query = RandomQuery(components, _pattern(draw, components, alternatives=alternatives))
     query.strategy = draw(st.sampled_from(strategies))
@@ -97,7 +104,22 @@ def queries(
         query.window = draw(_windows(count_windows))
     if non_overlap:
         query.output = draw(st.sampled_from(("", "", "OUTPUT NON_OVERLAP")))
+    if totals and draw(st.integers(0, 3)) == 0:
+        query.totals = draw(_totals([one.variable for one in positive]))
+        query.output = draw(windows_of_totals())
     return query
+
+
+@st.composite
+def _totals(draw: st.DrawFn, variables: list[str]) -> list[str]:
+    forms = [form.format(variable) for variable in variables for form in TOTALS]
+    return ["count(*)", *draw(st.lists(st.sampled_from(forms), max_size=4, unique=True))]
+
+
+def windows_of_totals() -> st.SearchStrategy[str]:
+    """OUTPUT AGGREGATE, mostly with windows."""
+    every = st.builds("OUTPUT AGGREGATE EVERY {}".format, st.sampled_from((1, 2, 3, 3, 4, 5, 20)))
+    return st.one_of(st.just("OUTPUT AGGREGATE"), every, every)
 
 
 def _windows(count_windows: bool) -> st.SearchStrategy[str]:

@@ -21,6 +21,7 @@ from ouzel.physical.reference.match import Match
 from ouzel.physical.reference.matcher import find_matches
 from ouzel.physical.reference.partitions import first_key, join
 from ouzel.physical.reference.table import match_table
+from ouzel.physical.reference.totals import totals_of
 
 # What an event takes, in nanoseconds: it is an object of Python's, and so is every run that it meets.
 COST = 100_000.0
@@ -69,7 +70,8 @@ class ReferenceMatching:
         def compute(expression: Expression) -> list[Any]:
             return [evaluate(expression, match.bindings, stream) for match in matches]
 
-        return (Found(self.query, match_table(self.query, matches), events, compute),)
+        totals = partial(totals_of, self.query, matches, stream)
+        return (Found(self.query, match_table(self.query, matches), events, compute, totals),)
 
     def _matches(self, stream: Stream, told: Callable[[int], None]) -> list[Match]:
         """The matches, partition by partition where these are apart."""
