@@ -29,9 +29,18 @@ def test_as_comparing_strings(strings: list[str], names: list[str], cut: int, wh
     with patch.object(kernel, "COMPILE_FROM", 0), patch.object(share, "PARALLEL_FROM", 1):
         for threads in (1, 3):
             assert marked(column, tuple(names), marks, threads).tolist() == expected
+            assert marked(column.dictionary_encode(), tuple(names), marks, threads).tolist() == expected
 
 
 def test_nulls_are_none_of_the_names() -> None:
     column = pa.chunked_array([pa.array(["A", None, "B"] * 10)])
-    with patch.object(kernel, "COMPILE_FROM", 0):
-        assert marked(column, ("A",), np.array([1, 0], np.uint8), 1).tolist() == [1, 0, 0] * 10
+    coded = [column.dictionary_encode(), _with_null_in_dictionary()]
+    for least in (0, 10**9):
+        with patch.object(kernel, "COMPILE_FROM", least):
+            for one in (column, *coded):
+                assert marked(one, ("A",), np.array([1, 0], np.uint8), 1).tolist() == [1, 0, 0] * 10
+
+
+def _with_null_in_dictionary() -> pa.ChunkedArray:
+    values = pa.array(["B", None, "A"])
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array([2, 1, 0] * 10, pa.int8()), values)])

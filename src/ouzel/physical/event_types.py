@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -15,30 +16,35 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 _EARLY = 100_000
 
 Codes = np.ndarray[tuple[int], np.dtype[np.int32]]
+Columns = Callable[[], pa.ChunkedArray]
 
 
 class EventTypes:
     """The types of a table's events."""
 
-    def __init__(self, column: pa.ChunkedArray | None, names: tuple[str, ...], codes: Codes | None) -> None:
-        """Take a column of names, or names and codes that are known already."""
-        self._column = column
+    def __init__(
+        self, column: pa.ChunkedArray | Columns | None, names: tuple[str, ...], codes: Codes | None
+    ) -> None:
+        """Take a column of names, or what gives one when it is asked for; or names and codes that are known."""
+        self._given = column
         self._known = None if codes is None else (names, codes)
 
     @classmethod
     def of_column(cls, column: pa.ChunkedArray) -> EventTypes:
         """The types that a column names."""
-        if not pa.types.is_dictionary(column.type):
-            return cls(column.cast(pa.string()), (), None)
-        codes, names = encoded(column)
-        return cls(None, tuple(names.cast(pa.string()).to_pylist()), codes.astype(np.int32, copy=False))
+        return cls(column if pa.types.is_dictionary(column.type) else column.cast(pa.string()), (), None)
+
+    @cached_property
+    def _column(self) -> pa.ChunkedArray | None:
+        return self._given() if callable(self._given) else self._given
 
     @cached_property
     def _all(self) -> tuple[tuple[str, ...], Codes]:
         if self._known is not None:
             return self._known
         assert self._column is not None
-        return EventTypes.of_column(self._column.dictionary_encode())._all
+        codes, names = encoded(self._column)
+        return tuple(names.cast(pa.string()).to_pylist()), codes.astype(np.int32, copy=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,7 +90,8 @@ class EventTypes:
     def taken(self, rows: Integers) -> EventTypes:
         """The types of some of the events."""
         if not self._is_read and self._column is not None:
-            return EventTypes(self._column.take(pa.array(rows)), (), None)
+            column = self._column
+            return EventTypes(lambda: column.take(pa.array(rows)), (), None)
         return EventTypes(None, self.names, self.codes[rows])
 
     def _first(self, count: int) -> EventTypes:

@@ -350,7 +350,8 @@ def beyond_counting(times: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _check_types(source: _Source, schema: Schema, type_column: str) -> None:
     column = source.table.column(type_column)
-    if pa.types.is_dictionary(column.type):
+    if pa.types.is_dictionary(column.type) and any(chunk.dictionary.null_count for chunk in column.chunks):
+        # else a code is null, or none: to decode millions of them takes as long as to match
         column = column.cast(column.type.value_type)
     malformed = {problem.row for problem in source.problems if problem.column == type_column}
     for row in _null_rows(column):

@@ -1,4 +1,4 @@
-"""Which of a few names the strings of a long column are: mostly a comparison of eight bytes.
+"""Which of a few names the strings of a long column are: mostly a comparison of eight bytes, or a code.
 
 The first eight bytes of a string are one number, of which bytes behind the string are masked out; so are the last
 eight of a longer one.  With its length these tell all strings of up to 16 bytes apart.  Longer names are left to
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ouzel.kernels import jit
+from ouzel.kernels import jit, ordering
 from ouzel.physical.compiled import kernel
 from ouzel.physical.compiled.share import in_threads
 
@@ -23,6 +23,8 @@ _MOST_NAMES = 12
 
 def marked(column: pa.ChunkedArray, names: tuple[str, ...], marks: Any, threads: int) -> Any:
     """For every string the mark of the name that it is, the last mark if it is none."""
+    if pa.types.is_dictionary(column.type):
+        return _marked_codes(column, names, marks, threads)
     out = np.empty(len(column), marks.dtype)
     wanted = _Wanted.of(names) if jit.is_enabled() and len(column) >= kernel.COMPILE_FROM else None
 
@@ -37,6 +39,33 @@ def marked(column: pa.ChunkedArray, names: tuple[str, ...], marks: Any, threads:
 
     in_threads(mark, len(column), threads)
     return out
+
+
+def _marked_codes(column: pa.ChunkedArray, names: tuple[str, ...], marks: Any, threads: int) -> Any:
+    """The same for strings that are codes: what is looked for is found but once in the dictionary."""
+    out = np.empty(len(column), marks.dtype)
+    pays = jit.is_enabled() and len(column) >= kernel.COMPILE_FROM
+    gather = jit.compiled(ordering.gather) if pays else _gather
+    first = 0
+    for chunk in column.chunks:
+        found = pc.index_in(chunk.dictionary.cast(pa.string()), value_set=pa.array(names, pa.string()))
+        # the last is that of null
+        of_codes = marks[np.append(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), -1)]
+        codes = chunk.indices
+        if codes.null_count:
+            codes = codes.cast(pa.int64()).fill_null(len(of_codes) - 1)
+        codes, target = codes.to_numpy(zero_copy_only=False), out[first : first + len(chunk)]
+
+        def mark(begin: int, end: int, of_codes: Any = of_codes, codes: Any = codes, target: Any = target) -> None:
+            gather(of_codes, codes[begin:end], target[begin:end])
+
+        in_threads(mark, len(chunk), threads)
+        first += len(chunk)
+    return out
+
+
+def _gather(values: Any, places: Any, out: Any) -> None:
+    out[:] = values[places]
 
 
 class _Wanted:

@@ -108,7 +108,7 @@ class Finishing:
             bound = self._apart(bound)
             if sum(len(one.rows) for one in bound.values()) > len(rows):
                 # fewer events than places where they are bound: to put the events in order is cheaper
-                events = events.taken(rows)
+                events = retained.pushed[1].taken_from(events)
             else:
                 bound = {variable: one.numbered(rows) for variable, one in bound.items()}
         else:

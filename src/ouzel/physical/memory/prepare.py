@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from ouzel.language.tree import Strategy
 from ouzel.logical.query import BoundQuery
@@ -60,6 +61,12 @@ class Prepared:
         arrays = {key: one[places] for key, one in {id(one): one for one in self.arrays}.items()}
         return Prepared(*(arrays[id(one)] for one in self.arrays))
 
+    def taken_from(self, events: EventTable) -> EventTable:
+        """These events, of the table that they were prepared from, in a table of their own."""
+        intervals = self.starts, self.ends, self.start_times, self.end_times
+        table = events.table.take(pa.array(self.rows))
+        return EventTable(table, events.schema, events.types.taken(self.rows), *intervals)
+
     @classmethod
     def none(cls) -> Prepared:
         """No events at all."""
@@ -78,10 +85,10 @@ def prepare(
     counts = query.window is not None and query.window.counts_events
     marks = _type_masks(query, events, threads)
     rows = np.arange(len(events)) if counts or keep_all else np.flatnonzero(marks != 0)
-    ends = events.ends[rows]
+    starts, ends, start_times, end_times = events.intervals_of(rows)
     if np.any(ends[1:] < ends[:-1]):
         rows = rows[np.argsort(ends, kind="stable")]
-    starts, ends, start_times, end_times = events.intervals_of(rows)
+        starts, ends, start_times, end_times = events.intervals_of(rows)
     parts = partitions.number(events, rows)
     clocks = partitions.positions(ends, parts) if counts else end_times
     masks = filters.apply(marks[rows].astype(np.int64), events, rows, end_times)
