@@ -82,7 +82,7 @@ OPTIONAL = {
     "pandas": ("runtimes/pandas_frames.py", "testing/frame_columns.py"),
     "polars": ("runtimes/polars_frames.py", "testing/frame_columns.py"),
     "pyspark": ("runtimes/spark/", "bench/spark_", "cli/spark.py"),
-    "hypothesis": ("testing/strategies.py", "testing/encodings.py"),
+    "hypothesis": ("testing/strategies.py", "testing/programs.py", "testing/encodings.py"),
 }
 
 

@@ -29,14 +29,12 @@ def explain(
 ) -> str:
     """Explain every query of a file; `more` has sections on what runs the engine, to stand before the engine's."""
     texts = []
-    composites = False
     for plan in plans:
         lines = [f"query {plan.query.name}", *_logical(plan.query, events)]
-        lines += _choices(plan, composites=composites)
+        lines += _choices(plan)
         lines += [line for title, rows in more(plan) for line in section(title, rows)]
         lines += _physical(plan)
         texts.append("\n".join(lines))
-        composites = composites or plan.query.into is not None
     return "\n\n".join(texts)
 
 
@@ -56,13 +54,11 @@ def _logical(query: BoundQuery, events: EventTable | None) -> list[str]:
     return lines + (section("input", [_input_words(query, events)]) if events is not None else [])
 
 
-def _choices(plan: Plan, *, composites: bool) -> list[str]:
-    """What the optimizer chose, and why; `composites` says whether queries before this one have made events."""
+def _choices(plan: Plan) -> list[str]:
+    """What the optimizer chose, and why."""
     by = f"by {', '.join(plan.partition_by)}" if plan.partition_by else "the stream as a whole"
     engine = [f"{plan.engine}: {plan.engine_reason}"]
     engine += [f"not {name}: {why}" for name, why in plan.passed_over]
-    if composites and not plan.physical.takes_lasting:
-        engine.append("reference instead if composite events come in: those last, kernels know moments only")
     return section("partitions", [f"{by}: {plan.partition_reason}"]) + section("engine", engine)
 
 

@@ -56,7 +56,7 @@ def pushed(query: str, events: Events, pushes: Pushes, **options: Any) -> Found:
 
 
 def matched(query: str, events: Events, **options: Any) -> Found:
-    """What the reference finds in the whole stream, query by query, as texts."""
-    results = oz.match(events, query, types=TYPES, engine="reference", **options)
+    """What the reference, or another engine, finds in the whole stream, query by query, as texts."""
+    results = oz.match(events, query, types=TYPES, **{"engine": "reference", **options})
     named = results if isinstance(results, dict) else {oz.query(query).names[0]: results}
     return {name: sorted(map(json.dumps, rows)) for name, rows in named.items()}

@@ -45,7 +45,6 @@ def test_plans_say_what_they_take_and_what_else_they_have() -> None:
     scan, automaton, reference = (choose_engine(bound(SEQUENCE), ENGINES, one.name).physical for one in ENGINES)
     assert [one.takes for one in (scan, automaton)] == [Takes.IN_ORDER, Takes.IN_ORDER]
     assert reference.takes is Takes.ALL_AT_ONCE
-    assert [one.takes_lasting for one in (scan, automaton, reference)] == [False, False, True]
     assert [isinstance(one, KeepsGraph) for one in (scan, automaton, reference)] == [False, True, False]
     assert [isinstance(one, AddsUp) for one in (scan, automaton, reference)] == [False, True, False]
 

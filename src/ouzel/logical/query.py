@@ -31,7 +31,7 @@ from ouzel.logical.pattern import (
     has_conjunction_or_group,
     negatives_around,
 )
-from ouzel.logical.schema import Schema
+from ouzel.logical.schema import EventType, Schema
 from ouzel.logical.type_rules import TypeClash
 from ouzel.logical.values import BOOLEAN, UNKNOWN, ValueType
 from ouzel.logical.window import Tumbling, Window, bind_tumbling, bind_window
@@ -81,6 +81,10 @@ class BoundQuery:
         """Whether it reads the primitive events, all of them: if it mentions any type of these."""
         return any(not event_type.composite for component in self.components for event_type in component.types)
 
+    def reads(self, event_type: EventType) -> bool:
+        """Whether it reads events of a type."""
+        return event_type.name in self.composites if event_type.composite else self.reads_primitive
+
     def conditions_on(self, component: Component) -> tuple[Conjunct, ...]:
         """The conditions on every single event that a component binds, whatever else is bound."""
         if self.shares_bits:
@@ -100,8 +104,9 @@ class BoundQuery:
 
     def key_column(self, test: EquivalenceTest) -> str | None:
         """The column that holds a test's attribute in all events that matter; None if that is not one column."""
-        others = self.schema.types if self.minds_all_events else ()
-        is_only = all(test.column(name) in (None, test.only_column) for name in others)
+        others = self.schema.types.values() if self.minds_all_events else ()
+        read = [one.name for one in others if self.reads(one)]
+        is_only = all(test.column(name) in (None, test.only_column) for name in read)
         return test.only_column if is_only else None
 
     def component(self, variable: str) -> Component:

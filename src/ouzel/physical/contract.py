@@ -120,10 +120,6 @@ class PhysicalPlan(Protocol):
     def takes(self) -> Takes:
         """What its matchings can be given."""
 
-    @property
-    def takes_lasting(self) -> bool:
-        """Whether events may last, as composite ones do, or are moments."""
-
     def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> Matching:
         """Begin to match; `once` if all events will be pushed at once, which several threads may share."""
 

@@ -17,7 +17,7 @@ QUANTIFIERS = ("+", "*", "{1}", "{2}", "{1,2}", "{0,2}", "{2,}")
 
 
 @st.composite
-def streams(draw: st.DrawFn, max_events: int = 9) -> list[dict[str, Any]]:
+def streams(draw: st.DrawFn, max_events: int = 9, min_events: int = 1) -> list[dict[str, Any]]:
     """A stream of up to `max_events` events with ties and nulls, in any order of arrival."""
     values = st.one_of(st.none(), st.integers(-1, 4))
     event = st.fixed_dictionaries(
@@ -29,7 +29,7 @@ def streams(draw: st.DrawFn, max_events: int = 9) -> list[dict[str, Any]]:
             "y": values,
         }
     )
-    events = draw(st.lists(event, min_size=1, max_size=max_events))
+    events = draw(st.lists(event, min_size=min_events, max_size=max_events))
     return [{"eid": f"e{number}", **one} for number, one in enumerate(events)]
 
 
@@ -53,16 +53,25 @@ class RandomQuery:
     window: str = ""
     output: str = ""
     totals: list[str] = field(default_factory=list)
+    into: str = ""
 
     @property
     def text(self) -> str:
         """The query as one would write it; the events of each match, or totals over matches."""
         body = " AND ".join(self.conditions)
         where = f"WHERE {self.strategy} {{ {body} }}"
-        items = [_returned(one) for one in self.components if one.kind != "negative"]
-        returned = ", ".join([f"{item} AS c{n}" for n, item in enumerate(self.totals)] or items)
+        positive = [one for one in self.components if one.kind != "negative"]
+        returned = ", ".join([f"{item} AS c{n}" for n, item in enumerate(self.totals)] or map(_returned, positive))
+        if self.into:
+            # what primitive events have, so that conditions can be on both
+            own = ", ".join(f"{_first(positive[0])}.{name} AS {name}" for name in ("eid", "k", "x", "y"))
+            returned = f"{own} INTO {self.into}"
         parts = [f"PATTERN {self.pattern}", where, self.window, f"RETURN {returned}", self.output]
         return "\n".join(part for part in parts if part)
+
+
+def _first(component: Component) -> str:
+    return f"{component.variable}[1]" if component.kind == "closure" else component.variable
 
 
 def _returned(component: Component) -> str:
@@ -81,12 +90,14 @@ def queries(
     count_windows: bool = True,
     non_overlap: bool = False,
     totals: bool = False,
+    composites: tuple[str, ...] = (),
 ) -> RandomQuery:
     """A query of sequences, closures, alternatives and negation, under one of the strategies.
 
     What it returns are the events of each match, or, with `totals`, now and then aggregates over matches.
+    `composites` are types that other queries make, of which some components may be.
     """
-    components = _components(draw, closures=closures, negation=negation)
+    components = _components(draw, closures=closures, negation=negation, composites=composites)
     query = RandomQuery(components, _pattern(draw, components, alternatives=alternatives))
     query.strategy = draw(st.sampled_from(strategies))
     if query.strategy == "partition_contiguity" or draw(st.booleans()):
@@ -94,6 +105,9 @@ def queries(
     positive = [one for one in components if one.kind != "negative"]
     count = draw(st.integers(0, 2))
     query.conditions += [draw(conditions(positive)) for _ in range(count)]
+    if composites and positive[0].kind == "one" and draw(st.integers(0, 3)) == 0:
+        lasting = f"end({positive[0].variable}) - start({positive[0].variable})"
+        query.conditions.append(f"{lasting} {draw(st.sampled_from(('=', '<', '>=')))} {draw(st.integers(0, 3))}")
     for one in components:
         if one.kind == "negative" and draw(st.booleans()):
             other = draw(st.sampled_from([p for p in positive if p.kind == "one"] or [one]))
@@ -128,18 +142,22 @@ def _windows(count_windows: bool) -> st.SearchStrategy[str]:
     return st.one_of(time, events) if count_windows else time
 
 
-def _components(draw: st.DrawFn, *, closures: bool, negation: bool) -> list[Component]:
+def _components(
+    draw: st.DrawFn, *, closures: bool, negation: bool, composites: tuple[str, ...] = ()
+) -> list[Component]:
     kinds = ["one", "one", "one"] + (["closure", "closure", "optional"] if closures else [])
     count = draw(st.integers(1, 3))
-    components = [_component(draw, f"v{number}", draw(st.sampled_from(kinds))) for number in range(count)]
+    types = [*TYPES, *TYPES, "ANY(A, B)", "ANY(B, C)"]
+    types += [text for name in composites for text in (name, name, name, name, f"ANY(A, {name})")]
+    components = [_component(draw, f"v{number}", draw(st.sampled_from(kinds)), types) for number in range(count)]
     if negation and draw(st.booleans()):
         place = draw(st.integers(0, count))
-        components.insert(place, _component(draw, "n", "negative"))
+        components.insert(place, _component(draw, "n", "negative", types))
     return components
 
 
-def _component(draw: st.DrawFn, variable: str, kind: str) -> Component:
-    types = draw(st.sampled_from((*TYPES, *TYPES, "ANY(A, B)", "ANY(B, C)")))
+def _component(draw: st.DrawFn, variable: str, kind: str, choices: list[str]) -> Component:
+    types = draw(st.sampled_from(choices))
     match kind:
         case "negative":
             return Component(variable, f"!({types} {variable})", kind)

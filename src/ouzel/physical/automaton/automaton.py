@@ -19,7 +19,6 @@ from ouzel.physical.automaton.registers import Slots
 from ouzel.physical.automaton.shape import Shape, shape_of
 from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.compiled.filters import Filters
-from ouzel.physical.compiled.moments import check_moments
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import NO_LIMIT
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes, Tell, UnsuitableError
@@ -46,7 +45,6 @@ class AutomatonPlan:
     shape: Shape
     filters: Filters
     evaluation: str
-    takes_lasting = False
 
     @classmethod
     def of(cls, query: BoundQuery, evaluation: str = "merging") -> AutomatonPlan:
@@ -120,8 +118,10 @@ class AutomatonPlan:
         return explained(self.query, self.shape, self.automaton)
 
     def totals(self, events: EventTable, limits: Limits, tell: Tell | None = None) -> MatchTotals | None:
-        """Totals over all matches, unless something filters them, or runs of several partitions go together."""
-        if self.refutations or self.shape.keyed:
+        """Totals over all matches, unless something filters them, runs of several partitions go together, or
+        events last, so that a path through the window may start before it.
+        """
+        if self.refutations or self.shape.keyed or self.automaton.lasting:
             return None
         matching = AutomatonMatching(self, limits, once=True, threads=1)
         return stoppable(lambda: matching.totals(events), tell)
@@ -134,9 +134,8 @@ class AutomatonPlan:
 
 
 def _offer(query: BoundQuery, evaluation: str = "merging") -> Offer:
-    check_moments(query)
     plan = AutomatonPlan.of(query, evaluation)
-    is_written_out = query.aggregates and any(component.negative for component in query.components)
+    is_written_out = query.aggregates and (query.composites or any(one.negative for one in query.components))
     return Offer(COST * WRITTEN_OUT if is_written_out else COST, lambda: plan)
 
 

@@ -72,6 +72,7 @@ class _Construction:
             window=query.window,
             partition=query.equivalences,
             together=shape.keyed,
+            lasting=bool(query.composites),
         )
 
     # ---- states ------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def expand_source(shape: Shape) -> str:
 def kernel(
     board, fill, f, totals, begins, lengths, branches, most_matches, most_size, most_bytes, match_bytes,
     event_bytes, shed_matches,
-    found, event, component, before, lesser, stretch, clocks, limit, of, {", ".join(outputs)}
+    found, event, component, before, lesser, stretch, start_clocks, clocks, limit, of, {", ".join(outputs)}
 ):
     {REACH}
     matches = totals[0]
@@ -79,7 +79,7 @@ def kernel(
             size = branches[waiting, 2]
             while q >= 0:
                 if component[q] == {UNION}:
-                    if clocks[lesser[q]] <= oldest:
+                    if start_clocks[lesser[q]] <= oldest:
                         q = before[q]
                         continue
                     # what started earlier first: this is nearly the order of results
@@ -171,6 +171,7 @@ def expand(
     source: str,
     found: Any,
     store: Store,
+    start_clocks: Integers,
     clocks: Integers,
     limit: int,
     limits: Limits,
@@ -183,7 +184,7 @@ def expand(
     """
     arrays, singles = _split(shape)
     kernel = long_kernel_of(source, store.nodes)
-    nodes = (found, *store.arrays, clocks, limit)
+    nodes = (found, *store.arrays, start_clocks, clocks, limit)
     held = found.nbytes + sum(one.nbytes for one in store.arrays)
     # numbers of events, twice while they are put in order, and what they are put in order by
     cost = int(64 + 16 * len(shape.states) + result.match), int(24 + result.element)

@@ -101,6 +101,7 @@ class _States:
         window = self.query.window
         clock = "start position of the run" if window and window.counts_events else "start time of the run"
         own = ([clock] if window else []) + (["partition of the run"] if self.automaton.together else [])
+        own += ["end of the run"] if self.automaton.lasting else []
         held = self.automaton.held[number]
         return own + [register_words(one) for one in self.automaton.registers if one in held]
 

@@ -147,7 +147,8 @@ class AutomatonMatching:
         found = found[np.argsort(retained.ends[last], kind="stable")]
         cost = result_cost(plan.query, retained.pushed[0].table) if len(found) else Cost(0, 0)
         limits = self.limits, room, cost
-        expanded = expand(plan.shape, plan.expand_source, found, store, retained.clocks, plan.limit, *limits)
+        clocks = retained.start_clocks, retained.clocks, plan.limit
+        expanded = expand(plan.shape, plan.expand_source, found, store, *clocks, *limits)
         with self._counting:
             self.counters.shed_matches += expanded.shed
         return expanded.bound
@@ -187,7 +188,7 @@ class AutomatonMatching:
             long_kernel_of(plan.source, memory.seen, 1 / max(len(new), 1)),
             Opened(*runs.of(parts), *runs.pool),
             store,
-            Stream(base, new.masks, keys, begins, new.ends, new.clocks, plan.limit),
+            Stream(base, new.masks, keys, begins, new.starts, new.ends, new.start_clocks, new.clocks, plan.limit),
             Bounds.of(self.limits, room, plan.widths, written=written),
             arguments,
             merge=plan.evaluation == "merging",

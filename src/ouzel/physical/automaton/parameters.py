@@ -49,13 +49,18 @@ class Record:
 
 @dataclass
 class Stream(Record):
-    """Events, of which the first has the number `base`; those of partition p are begins[p] to begins[p + 1]."""
+    """Events, of which the first has the number `base`; those of partition p are begins[p] to begins[p + 1].
+
+    `starts` and `moments` are when each starts and ends, `start_clocks` and `clocks` what windows measure of that.
+    """
 
     base: int
     masks: Integers
     keys: Integers
     begins: Integers
+    starts: Integers
     moments: Integers
+    start_clocks: Integers
     clocks: Integers
     limit: int
 

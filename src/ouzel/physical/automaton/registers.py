@@ -26,6 +26,10 @@ FIXED = 4
 
 Slot = tuple[Hashable, ...]
 
+# The partition of a run, where runs of all go together, and the moment of its end, where events last.
+KEY: Slot = ("key",)
+END: Slot = ("end",)
+
 
 @dataclass
 class Slots:
@@ -40,8 +44,8 @@ class Slots:
     def of(cls, automaton: Automaton) -> Slots:
         """Allot columns to what the conditions read."""
         slots = cls(automaton)
-        if automaton.together:
-            slots.integers.append(("key",))
+        slots.integers += [KEY] if automaton.together else []
+        slots.integers += [END] if automaton.lasting else []
         draft = Emitter(operands=Operands())
         for condition in _conditions(automaton):
             holds(condition, draft, RunRows(slots, "r"))

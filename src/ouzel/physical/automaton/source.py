@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from ouzel.physical.automaton.registers import FIRST, NODE, START, STATE, RunRows, Slots, holds
+from ouzel.physical.automaton.registers import END, FIRST, KEY, NODE, START, STATE, RunRows, Slots, holds
 from ouzel.physical.automaton.states import Automaton, Condition, Guard, Move, State
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.windows import oldest
@@ -52,6 +52,9 @@ class RunWriter(Emitter):
                 # simultaneous events of several partitions may have several positions: each has its own window
                 is_other = f"keys[x] != {self._key('r')} or ri[r, {START}] <= {oldest('clocks[x]')}"
                 self.write(f"if {is_other}:", "    continue")
+            if self.automaton.lasting:
+                # what began before the run ended does not follow it (Cayuga, Algorithm 1)
+                self.write(f"if starts[x] <= {self.slots.place('r', END)}:", "    continue")
             for number, state in enumerate(self.automaton.states):
                 if state.moves:
                     with self.block(f"if state == {number}:"):
@@ -127,6 +130,8 @@ class RunWriter(Emitter):
         """Every event that satisfies the guard of a first move starts a run."""
         with self.block("for x in range(i, g):"):
             self.line("m = masks[x]")
+            if self.automaton.lasting:
+                self.write(f"if start_clocks[x] <= {oldest('clocks[x]')}:", "    continue")
             for move in self.automaton.starts:
                 self._start(move)
 
@@ -149,14 +154,15 @@ class RunWriter(Emitter):
 
     def _begin(self) -> None:
         """A run that has bound nothing, behind the others."""
-        self.write(f"ri[runs, {START}] = clocks[x]", f"ri[runs, {FIRST}] = base + x", f"ri[runs, {NODE}] = -1")
+        clock = "start_clocks[x]" if self.automaton.lasting else "clocks[x]"
+        self.write(f"ri[runs, {START}] = {clock}", f"ri[runs, {FIRST}] = base + x", f"ri[runs, {NODE}] = -1")
         self.write(*self.slots.first_values("runs"))
         if self.automaton.together:
             self.line(f"{self._key('runs')} = keys[x]")
 
     def _key(self, run: str) -> str:
         """The partition of a run, where runs of all partitions go through the stream together."""
-        return self.slots.place(run, ("key",))
+        return self.slots.place(run, KEY)
 
     # ---- what becomes of a run ---------------------------------------------------------------------------
 
@@ -168,6 +174,8 @@ class RunWriter(Emitter):
         if source is not None and move.target != source:
             self.write(*self.slots.first_values(run, dead_at=move.target))
         self.slots.assign(move, run, self)
+        if self.automaton.lasting:
+            self.line(f"{self.slots.place(run, END)} = moments[x]")
         if move.binds is not None:
             self._bind(move.binds, run)
         accepts = self.automaton.states[move.target].accepts

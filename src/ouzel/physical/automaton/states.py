@@ -131,7 +131,8 @@ class Automaton:
     """Registers, states, the moves that start a run at any event, the window and the partition of every run.
 
     Moves bind events to `variables`.  Where runs of all partitions go through the stream `together`, as contiguity
-    of the whole stream has it, a run meets the events of others too, which can do nothing but end it.
+    of the whole stream has it, a run meets the events of others too, which can do nothing but end it.  Where
+    events are `lasting`, a run knows when its latest one ended, and moves with what starts after that only.
     """
 
     registers: tuple[Register, ...]
@@ -141,6 +142,7 @@ class Automaton:
     window: Window | None
     partition: tuple[EquivalenceTest, ...]
     together: bool = False
+    lasting: bool = False
 
     @cached_property
     def by_key(self) -> dict[Any, Register]:

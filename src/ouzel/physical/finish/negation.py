@@ -6,6 +6,7 @@ refute are tried on all matches that wait.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -111,11 +112,13 @@ class Refutation:
                     emitter.line("y = refuters[q]")
                     with emitter.block(f"if {self._is_after}:"):
                         emitter.line("break")
-                    emitter.go_on_if([partial(self._test, emitter, conjunct) for conjunct in conjuncts])
+                    tests = [partial(self._test, emitter, conjunct) for conjunct in conjuncts]
+                    emitter.go_on_if([*self._lasting(), *tests])
                     emitter.write("keep[k] = False", "break")
             emitter.line("return keep")
         bound = "".join(f"b{number}, " for number in range(len(self.used)))
-        plain = "board, keep, u, v, first, last, parts, refuters, starts, moments, clocks, limit"
+        plain = "board, keep, u, v, first, last, parts, refuters, starts"
+        plain += ", begun, moments, start_clocks, clocks, limit"
         emitter.lines[:0] = ["@jit", f"def kernel({plain}, {bound}{self.operands.parameters}):"]
         return emitter.text
 
@@ -127,7 +130,17 @@ class Refutation:
     @property
     def _is_after(self) -> str:
         """Whether an event comes after the step, or after the window of the first event."""
-        return "moments[y] >= moments[v[k]]" if self.after >= 0 else f"{oldest('clocks[y]')} >= clocks[first[k]]"
+        if self.after >= 0:
+            return "moments[y] >= begun[v[k]]"
+        return f"{oldest('clocks[y]')} >= start_clocks[first[k]]"
+
+    def _lasting(self) -> list[Callable[[], str]]:
+        """The test that all of an event lies where it refutes, if it lasts: its end is known to."""
+        if not any(one.composite for one in self.component.types):
+            return []
+        if self.before >= 0:
+            return [lambda: "begun[y] > moments[u[k]]"]
+        return [lambda: f"start_clocks[y] > {oldest('clocks[last[k]]')}"]
 
     def _test(self, emitter: Emitter, conjunct: Conjunct) -> str:
         """Write a condition, which holds where a variable is bound to nothing."""
@@ -176,8 +189,7 @@ class Refutation:
             own[tried],
             refuters,
             starts,
-            retained.ends[used],
-            retained.clocks[used],
+            *(retained.starts[used], retained.ends[used], retained.start_clocks[used], retained.clocks[used]),
             limit,
             *rows,
             *arguments,

@@ -43,6 +43,11 @@ class Prepared:
         return self.starts is self.ends is self.start_times is self.end_times
 
     @property
+    def start_clocks(self) -> Integers:
+        """What windows measure of a match's first event: the time it starts, or its position."""
+        return self.start_times if self.clocks is self.end_times else self.clocks
+
+    @property
     def arrays(self) -> tuple[Integers, ...]:
         """All arrays, in the order of the fields."""
         intervals = self.starts, self.ends, self.start_times, self.end_times

@@ -60,9 +60,9 @@ class Retained:
     @property
     def start_clocks(self) -> Array:
         """The same for the first event of a match: the time it starts, or its position in the partition."""
-        if self.counts:
-            return self.clocks
-        return self._pushed[1].start_times if self.once and self._pushed else self.intervals.start_times.values
+        if self.once and self._pushed:
+            return self._pushed[1].start_clocks
+        return (self.positions if self.counts else self.intervals.start_times).values
 
     @property
     def ends(self) -> Array:

@@ -35,7 +35,6 @@ class ReferencePlan:
 
     query: BoundQuery
     takes = Takes.ALL_AT_ONCE
-    takes_lasting = True
 
     @property
     def queries(self) -> tuple[BoundQuery, ...]:

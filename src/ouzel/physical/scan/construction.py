@@ -135,7 +135,8 @@ class Construction:
         for name, (level, _type) in Scratch.names(plan.shape).items():
             scratch[name].reserve(int(counts[level]))
         kernel = long_kernel_of(plan.source, memory.seen, share)
-        events = (memory.retained.ends, memory.retained.clocks, plan.limit)
+        retained = memory.retained
+        events = (retained.starts, retained.ends, retained.start_clocks, retained.clocks, plan.limit)
         keys = memory.keys.arrays(memory.retained)
         nodes = (*memory.stacks.nodes_by_level, *ends, *memory.stacks.lists)
         work = [one.data for one in scratch.values()]

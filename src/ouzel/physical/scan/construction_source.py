@@ -39,7 +39,9 @@ def construction_source(shape: Shape, operands: Operands) -> str:
 def counts_first(shape: Shape) -> bool:
     """Whether the number of sequences is known before they are written."""
     several = [levels for levels in all_levels(shape) if len(levels - {shape.length - 1}) > 1]
-    return not several and not (shape.compared and not shape.early)
+    # of events that last, those that end after another need not follow it
+    overlap = shape.lasting and shape.length > 2
+    return not several and not overlap and not (shape.compared and not shape.early)
 
 
 def all_levels(shape: Shape) -> Iterator[Levels]:
@@ -93,7 +95,7 @@ class _Writer(Emitter):
         names += [f"key{key}" for key in range(shape.keys)]
         names += [name for level in range(shape.length) for name in shape.fields(level)]
         names += ["refuter", "earlier", *self.scratch]
-        plain = "board, fill, begin, end, found, room, most, sheds, moments, clocks, limit"
+        plain = "board, fill, begin, end, found, room, most, sheds, starts, moments, start_clocks, clocks, limit"
         head = f"def kernel({plain}, {', '.join(names)}, {self.operands.parameters}):"
         self.lines[:0] = ["@jit", head]
 
@@ -102,6 +104,10 @@ class _Writer(Emitter):
         last = self.last
         self.write(f"x{last} = event{last}[i]", f"at{last} = moments[x{last}]", f"now = clocks[x{last}]")
         self.write(f"oldest = {oldest('now')}", "before = found")
+        if self.shape.lasting:
+            self.line(f"since{last} = starts[x{last}]")
+            if last == 0:
+                self.write("if start_clocks[x0] <= oldest:", "    continue")
         for test in self._tests(lambda levels: levels <= {last}):
             with self.block(f"if not ({test()}):"):
                 self.line("continue")
@@ -138,8 +144,10 @@ class _Writer(Emitter):
             with self.block(f"if clocks[x{level}] <= oldest:"):
                 self.line("break")
             self.line(f"at{level} = moments[x{level}]")
+            if self.shape.lasting:
+                self.line(f"since{level} = starts[x{level}]")
             # simultaneous events share a stack's top: neither precedes the other
-            with self.block(f"if at{level} < at{then}:"):
+            with self.block(f"if {self._is_early(level, is_first=is_first)}:"):
                 self._go_on_if(list(self._tests(lambda one: one - {self.last} == {level})))
                 if not is_first:
                     with self.block(f"while to > low{then} and moments[near{then}[to - 1]] > at{level}:"):
@@ -151,6 +159,14 @@ class _Writer(Emitter):
             self.line(f"j{level} = {previous}")
         with self.block(f"if low{level} == high{level}:"):
             self.line("continue")
+
+    def _is_early(self, level: int, *, is_first: bool) -> str:
+        """Whether an event can precede the next one; if that lasts, it is asked again when both are bound."""
+        then = level + 1
+        if not self.shape.lasting:
+            return f"at{level} < at{then}"
+        own = f"at{level} < {'since' if is_first else 'at'}{then}"
+        return own if level else f"{own} and start_clocks[x0] > oldest"
 
     def _if_some(self, level: int, tests: list[Test]) -> None:
         """Go on if some event of the next component meets the conditions on both: no other leads to an end."""
@@ -192,6 +208,8 @@ class _Writer(Emitter):
             self._emit()
             return
         tests = list(self._tests(lambda one: len(one - {self.last}) > 1 and max(one - {self.last}) == level))
+        if level and self.shape.lasting:
+            tests.insert(0, lambda: f"moments[x{level - 1}] < starts[x{level}]")
         innermost = level == self.last - 1
         if innermost and self.shape.compared and not self.shape.early:
             # what the stacks do not tell apart is left to selection (SASE 3.1, 4.2.2)
@@ -213,6 +231,8 @@ class _Writer(Emitter):
         self.line(f"x{level} = near{level}[i{level}]")
         if self.shape.inner:
             self.line(f"at{level} = moments[x{level}]")
+            if self.shape.lasting:
+                self.line(f"since{level} = starts[x{level}]")
         if f"nodes{level}" in self.scratch:
             self.line(f"j{level} = nodes{level}[i{level}]")
 
@@ -270,6 +290,14 @@ class _Writer(Emitter):
         """The tests that an event agrees with the last one on the keys that are compared."""
         return [f"key{key}[{event}] == key{key}[x{self.last}]" for key in self.shape.compared]
 
+    def _lies_between(self, negative: Negative) -> str:
+        """Whether event y, which ends after the left neighbour, lies in the gap."""
+        gap = negative.gap
+        if not self.shape.lasting:
+            return f"moments[y] < at{gap}"
+        begins = f"starts[y] > at{gap - 1}" if gap else "start_clocks[y] > oldest"
+        return f"moments[y] < since{gap} and {begins}"
+
     def _not_refuted(self, number: int, negative: Negative) -> str:
         """Whether no event in the gap refutes the match: those after the left neighbour, latest first."""
         gap = negative.gap
@@ -278,7 +306,7 @@ class _Writer(Emitter):
             self.line("y = refuter[q]")
             with self.block(f"if {'clocks[y] <= oldest' if gap == 0 else f'moments[y] <= at{gap - 1}'}:"):
                 self.line("break")
-            with self.block(f"if moments[y] < at{gap}:"):
+            with self.block(f"if {self._lies_between(negative)}:"):
                 rows = ByVariable({**self.rows, negative.component.variable: "y"})
                 flags = self._same_keys("y") + [self.holds(conjunct, rows) for conjunct in negative.conjuncts]
                 with self.block(f"if {' and '.join(flags) or 'True'}:"):

@@ -69,7 +69,7 @@ class ScanMatching:
                 raise self.limits.exceeded("max_matches") from None
             raise self._room.exceeded(most, "matches") from None
         bound: Bound = {one.variable: One(rows) for one, rows in zip(plan.shape.positives, columns, strict=True)}
-        found = self.finishing.finish(bound, base, now, memory.seen, ordered=True)
+        found = self.finishing.finish(bound, base, now, memory.seen, ordered=not plan.shape.lasting)
         if not self.once:
             memory.settle(base)
             if now is not None:

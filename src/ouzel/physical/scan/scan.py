@@ -7,7 +7,6 @@ from functools import cached_property
 
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
-from ouzel.physical.compiled.moments import check_moments
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import NO_LIMIT
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes
@@ -37,7 +36,6 @@ class ScanPlan:
     filters: Filters
     equivalence: str
     takes = Takes.IN_ORDER
-    takes_lasting = False
 
     @classmethod
     def of(cls, query: BoundQuery, equivalence: str = "combined") -> ScanPlan:
@@ -95,7 +93,6 @@ class ScanPlan:
 
 
 def _offer(query: BoundQuery, equivalence: str = "combined") -> Offer:
-    check_moments(query)
     plan = ScanPlan.of(query, equivalence)
     if query.aggregates:
         return Offer(COST * WRITTEN_OUT, lambda: plan, "it writes matches out to total them")

@@ -37,7 +37,8 @@ class Shape:
 
     Every event has `keys` numbers that stand for its values of the tests' attributes.  The first `stacks` of them
     have active instance stacks, one for each number; those from `unchecked` on are compared event by event, as
-    soon as there is one (`early`) or when a sequence is complete.
+    soon as there is one (`early`) or when a sequence is complete.  Events may be `lasting`: what ends later than
+    another need not follow it then.
     """
 
     positives: tuple[Component, ...]
@@ -47,6 +48,7 @@ class Shape:
     stacks: int = 0
     unchecked: int = 0
     early: bool = False
+    lasting: bool = False
 
     @property
     def length(self) -> int:
@@ -118,7 +120,8 @@ def shape_of(query: BoundQuery, equivalence: str) -> tuple[Shape, Filters]:
         if one.negative
     )
     positive = tuple(c for c in query.relations if c.place is not Place.NEGATIVE)
-    return Shape(positives, positive, negatives, *_keys(query, equivalence)), Filters(query)
+    lasting = bool(query.composites)
+    return Shape(positives, positive, negatives, *_keys(query, equivalence), lasting), Filters(query)
 
 
 def _keys(query: BoundQuery, equivalence: str) -> tuple[int, int, int, bool]:
