@@ -10,15 +10,24 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from ouzel.logical.functions import register_function
+
 TYPES = ("A", "B", "C")
 STRATEGIES = ("strict_contiguity", "partition_contiguity", "skip_till_next_match", "skip_till_any_match")
 TOTALS = ("count({}.x)", "sum({}.x)", "avg({}.y)", "min({}.y)", "max({}.x)", "count({}.eid)", "count({})")
+TEXTS = ("", "A", "a", "ab", "B", "a%", "_", "é", None)
+UNSIGNED = (0, 1, 3, 2**63, 2**64 - 1, None)
 QUANTIFIERS = ("+", "*", "{1}", "{2}", "{1,2}", "{0,2}", "{2,}")
 
 
 @st.composite
-def streams(draw: st.DrawFn, max_events: int = 9, min_events: int = 1) -> list[dict[str, Any]]:
-    """A stream of up to `max_events` events with ties and nulls, in any order of arrival."""
+def streams(
+    draw: st.DrawFn, max_events: int = 9, min_events: int = 1, *, kinds: bool = False
+) -> list[dict[str, Any]]:
+    """A stream of up to `max_events` events with ties and nulls, in any order of arrival.
+
+    With `kinds` they have values of other kinds than integers, too: texts s, integers u without a sign, nulls z.
+    """
     values = st.one_of(st.none(), st.integers(-1, 4))
     event = st.fixed_dictionaries(
         {
@@ -28,6 +37,7 @@ def streams(draw: st.DrawFn, max_events: int = 9, min_events: int = 1) -> list[d
             "x": values,
             "y": values,
         }
+        | ({"s": st.sampled_from(TEXTS), "u": st.sampled_from(UNSIGNED), "z": st.none()} if kinds else {})
     )
     events = draw(st.lists(event, min_size=min_events, max_size=max_events))
     return [{"eid": f"e{number}", **one} for number, one in enumerate(events)]
@@ -91,11 +101,13 @@ def queries(
     non_overlap: bool = False,
     totals: bool = False,
     composites: tuple[str, ...] = (),
+    kinds: bool = False,
 ) -> RandomQuery:
     """A query of sequences, closures, alternatives and negation, under one of the strategies.
 
     What it returns are the events of each match, or, with `totals`, now and then aggregates over matches.
-    `composites` are types that other queries make, of which some components may be.
+    `composites` are types that other queries make, of which some components may be.  With `kinds` its conditions
+    are on values of all kinds, and call functions that `register_functions` registers.
     """
     components = _components(draw, closures=closures, negation=negation, composites=composites)
     query = RandomQuery(components, _pattern(draw, components, alternatives=alternatives))
@@ -108,6 +120,8 @@ def queries(
     if composites and positive[0].kind == "one" and draw(st.integers(0, 3)) == 0:
         lasting = f"end({positive[0].variable}) - start({positive[0].variable})"
         query.conditions.append(f"{lasting} {draw(st.sampled_from(('=', '<', '>=')))} {draw(st.integers(0, 3))}")
+    if kinds:
+        query.conditions += [draw(conditions_on_kinds(positive)) for _ in range(draw(st.integers(1, 2)))]
     for one in components:
         if one.kind == "negative" and draw(st.booleans()):
             other = draw(st.sampled_from([p for p in positive if p.kind == "one"] or [one]))
@@ -205,8 +219,42 @@ def conditions(draw: st.DrawFn, components: list[Component]) -> str:
     return draw(st.sampled_from(forms))
 
 
-def _references(component: Component) -> st.SearchStrategy[str]:
+@st.composite
+def conditions_on_kinds(draw: st.DrawFn, components: list[Component]) -> str:
+    """A condition on texts, nulls and unsigned integers, or with functions of the user's."""
+    first, second = draw(st.sampled_from(components)), draw(st.sampled_from(components))
+    sign = draw(st.sampled_from(("=", "!=", "<", ">=")))
+    (s, t), (u, w) = ([draw(_references(one, name)) for one in (first, second)] for name in "su")
+    x, y = draw(_references(first)), draw(_references(second))
+    z = draw(_references(first, "z"))
+    forms = [f"{s} {sign} {t}", f"{s} {sign} 'a'", f"{s} LIKE {t}", f"lower({s}) {sign} upper({t})"]
+    forms += [f"least({s}, {t}, 'ab') {sign} 'B'", f"CASE WHEN {x} > 1 THEN {s} ELSE {t} END {sign} 'a'"]
+    forms += [f"{u} {sign} {w}", f"{u} {sign} {x} + 0.5", f"coalesce({z}, {y}) {sign} {x}", f"{z} IS NULL"]
+    forms += [f"is_near({x}, {y})", f"is_near({x}, 1)", f"NOT is_near({x}, {u})", f"glued({s}, {t}) {sign} 'aB'"]
+    forms += [f"(is_near({x}, {z}) OR doubled({x}) {sign} {y})", f"doubled({x}) {sign} doubled({y})"]
+    if first.kind == "closure":
+        v = first.variable
+        forms += [f"{v}[i].s {sign} {v}[i-1].s", f"{v}[i].s {sign} min({v}[..i-1].s)", f"max({v}[].u) {sign} {w}"]
+        forms += [
+            f"is_near({v}[i].x, {v}[i-1].x)",
+            f"count(distinct {v}[].s) {sign} 2",
+            f"sum({v}[].u) {sign} {w}",
+        ]
+    return draw(st.sampled_from(forms))
+
+
+def register_functions() -> None:
+    """Register the functions that random conditions call."""
+    register_function("is_near", lambda x, y: abs(x - y) < 2, returns="boolean")
+    register_function("glued", lambda s, t: s + t, returns="string")
+    register_function("doubled", lambda x: x + x, returns="integer", vectorized=True)
+
+
+def _references(component: Component, name: str | None = None) -> st.SearchStrategy[str]:
     v = component.variable
+    if name is not None:
+        forms = (f"{v}[i].{name}", f"{v}[1].{name}", f"{v}[{v}.LEN].{name}", f"max({v}[].{name})")
+        return st.sampled_from(forms) if component.kind == "closure" else st.just(f"{v}.{name}")
     if component.kind == "closure":
         return st.sampled_from((f"{v}.x", f"{v}[i].y", f"{v}[1].x", f"{v}[{v}.LEN].y", f"max({v}[].x)"))
     return st.sampled_from((f"{v}.x", f"{v}.y"))
