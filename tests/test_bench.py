@@ -23,12 +23,14 @@ needs_duckdb = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="Matplotlib is not installed")
 
 
-def test_there_are_the_experiments_of_both_papers_and_four_cases() -> None:
+def test_there_are_the_experiments_of_both_papers_and_five_cases() -> None:
     papers = [f"{paper}-{number}" for paper in ("sase", "sase+") for number in range(1, 7)]
-    assert list(EXPERIMENTS) == [*papers, "flink", "counting", "start-up", "spark"]
+    assert list(EXPERIMENTS) == [*papers, "flink", "counting", "start-up", "planning", "spark"]
 
 
-@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name not in ("flink", "start-up", "spark")])
+@pytest.mark.parametrize(
+    "name", [name for name in EXPERIMENTS if name not in ("flink", "start-up", "planning", "spark")]
+)
 def test_every_experiment_runs_in_a_tiny_form(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sase, "FEW", 500)
     rows = list(EXPERIMENTS[name].run(3_000, 1))
@@ -48,6 +50,12 @@ def test_a_first_answer_is_timed_with_an_empty_cache_and_with_a_full_one() -> No
         "3,000 events, from the cache",
     ]
     assert all(row.figures["first call"] > row.figures["seconds"] > 0 for row in rows)
+
+
+def test_planning_is_beside_parsing() -> None:
+    rows = list(EXPERIMENTS["planning"].run(5, 1))
+    assert [row.series for row in rows] == ["parsing", "planning"] * 4
+    assert all(row.figures["ms a query"] > 0 for row in rows)
 
 
 def test_the_memory_of_open_runs_is_that_of_a_process_of_their_own() -> None:

@@ -28,6 +28,7 @@ def test_all_rows(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     expected += [(f"batch {number}", "Ouzel") for number in (2, 4, 8)]
     expected += [(share, series) for share in ("all relevant", "15% relevant") for series in several]
     expected += [("100 keys", "Ouzel"), ("100,000 keys", "Ouzel")]
+    expected += [("40 queries", "bare DataFrames"), ("40 queries", "Ouzel")]
     assert list(rows) == expected
     assert rows["all relevant", "Ouzel"]["matches"] > 0
     assert all(figures["seconds"] > 0 for figures in rows.values())

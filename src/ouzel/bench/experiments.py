@@ -1,22 +1,26 @@
-"""All experiments by name, each with the number of events of its full form and of its quick one."""
+"""All experiments by name, each with the number of events, or queries, of its full form and of its quick one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ouzel.bench import cases, sase, sase_plus, spark_batch, spark_stream, start_up
+from ouzel.bench import cases, planning, sase, sase_plus, spark_batch, spark_stream, start_up
 from ouzel.bench.measure import Row
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is run, with a number of events and how often; `drawn` is the figure that its plot shows."""
+    """What is run, with a number of events and how often; `drawn` is the figure that its plot shows.
+
+    `unit` is what the number is of, if not of events.
+    """
 
     run: Callable[[int, int], Iterator[Row]]
     events: int
     quick: int
     drawn: str = "events/s"
+    unit: str = "events"
 
     @property
     def title(self) -> str:
@@ -29,6 +33,7 @@ def _spark(events: int, times: int) -> Iterator[Row]:
     # first what is told in tenths of a second: later, Java has more to clear away
     yield from spark_stream.streams(events, times)
     yield from spark_batch.batches(events, times)
+    yield from spark_batch.planning(times)
 
 
 EXPERIMENTS = {
@@ -49,5 +54,6 @@ EXPERIMENTS = {
     "flink": Experiment(cases.flink, 43_200_000, 1_000_000),
     "counting": Experiment(cases.counting, 50_000, 50_000),
     "start-up": Experiment(start_up.start_up, 200_000, 200_000, "first call"),
+    "planning": Experiment(planning.planning, 1_000, 100, "ms a query", "queries"),
     "spark": Experiment(_spark, 10_000_000, 200_000, "seconds"),
 }

@@ -22,13 +22,14 @@ from ouzel.testing.papers import sase_stream
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-IDENTITY = "identity"
+IDENTITY, BARE = "identity", "bare DataFrames"
 COLUMNS = ("ts", "type", "attr1")
 FILES = 8
 GROUPS = 4
 # 3 types of 3, or 3 of 20, are in the pattern
 RELEVANT = {"all relevant": 3, "15% relevant": 20}
 DOMAIN = 10_000
+QUERIES = 40
 KEYS = (100, 100_000)
 
 
@@ -78,6 +79,29 @@ def _counted(result: DataFrame, note: str = "") -> Contender:
 def _written(result: DataFrame) -> None:
     """Compute all rows and write them nowhere."""
     result.write.format("noop").mode("overwrite").save()
+
+
+def planning(times: int) -> Iterator[Row]:
+    """A row for what the driver takes for 40 DataFrames, and one for those of 40 queries: nothing is run."""
+    events = oz.spark_session().createDataFrame(sase_stream(1_000, 10).select(COLUMNS).to_pandas())
+    prepared = iter([_several(number) for number in range(times + 1)])
+    contenders = {
+        BARE: Contender(partial(_bare, events)),
+        "Ouzel": Contender(lambda: oz.match(events, next(prepared), time_unit="ms")),
+    }
+    yield from measure(f"{QUERIES} queries", QUERIES, contenders, times, against=BARE)
+
+
+def _several(number: int) -> oz.Query:
+    """Queries that were not planned before, and are parsed and checked."""
+    each = "PATTERN SEQ(E1 a, E2 b) WHERE [attr1] AND a.ts > {} AND b.ts - a.ts > {} WITHIN 1000 RETURN a.ts AS t"
+    return oz.query("\n".join(f"QUERY q{n} {each.format(n, number)}" for n in range(QUERIES)))
+
+
+def _bare(events: DataFrame) -> list[DataFrame]:
+    """As many DataFrames, each filtered, shuffled, and passed through Python."""
+    chosen = [events.where(events.ts > n) for n in range(QUERIES)]
+    return [identity(one.repartition(2, one.attr1)) for one in chosen]
 
 
 @contextmanager

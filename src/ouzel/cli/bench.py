@@ -34,7 +34,7 @@ def bench(
     ] = None,
     events: Annotated[int | None, typer.Option("--events", min=1, hidden=True)] = None,
 ) -> None:
-    """Measure Ouzel in the papers' experiments and in four cases more, beside what else can do the same.
+    """Measure Ouzel in the papers' experiments and in five cases more, beside what else can do the same.
 
     Times are in seconds, the best of several runs; the first call, in which kernels are compiled unless they are
     in the cache, is not among them.  Read the ratios: the machine is what it is.
@@ -48,13 +48,13 @@ def bench(
         experiment = EXPERIMENTS[name]
         size = events or (experiment.quick if quick else experiment.events)
         rows = _run(name, experiment, size, runs)
-        console.print(f"\n[bold]{name}[/bold]: {experiment.title}  {size:,} events.", soft_wrap=True)
+        console.print(f"\n[bold]{name}[/bold]: {experiment.title}  {size:,} {experiment.unit}.", soft_wrap=True)
         table = _table(rows)
         # wider than the terminal rather than illegible
         needed = console.measure(table, options=console.options.update(width=1_000)).maximum
         console.width = max(console.width, needed)
         console.print(table)
-        figures["experiments"][name] = {"events": size, "rows": [_flat(row) for row in rows]}
+        figures["experiments"][name] = {experiment.unit: size, "rows": [_flat(row) for row in rows]}
         if to is not None:
             with whole_files([to]) as places, naming(to):
                 places[to].write_text(json.dumps(figures, indent=1), encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -105,7 +106,16 @@ class Schema:
             return self.types[name]
         if self.declared or self.default is None:
             return None
-        return self.default if self.default.name == UNTYPED else replace(self.default, name=name)
+        if self.default.name == UNTYPED:
+            return self.default
+        if name not in self._met:
+            self._met[name] = replace(self.default, name=name)
+        return self._met[name]
+
+    @cached_property
+    def _met(self) -> dict[str, EventType]:
+        """The types that queries mention and nobody declared."""
+        return {}
 
     def with_type(self, event_type: EventType) -> Schema:
         """The schema with one more type, that of another query's matches."""

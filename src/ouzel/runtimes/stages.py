@@ -78,10 +78,14 @@ class _Link:
     def __init__(self, plan: Plan, limits: Limits, *, is_read: bool) -> None:
         self.plan = plan
         self.is_read = is_read
-        self.columns = needed_columns([plan.query])
         self.limits = limits
         self.totals = RunningTotals(plan.query) if plan.query.aggregates else None
         self.inbox = Inbox() if plan.query.composites else None
+
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """What the query needs of events."""
+        return needed_columns([self.plan.query])
 
     @cached_property
     def matching(self) -> Matching:

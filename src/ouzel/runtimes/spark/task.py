@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -78,7 +77,10 @@ class Task:
         """The program, bound to the schema: a process, here or of a worker, makes its plans once."""
         if registered_in(self.text):
             return self._compile()  # a function of the same name may be another one
-        key = pickle.dumps((self.text, self.params, self.reading, self.schema, self.engine))
+        from pyspark import cloudpickle
+
+        parts = (self.text, self.params, self.reading, self.schema, self.engine)
+        key = cloudpickle.dumps(parts)  # type: ignore[no-untyped-call]
         compiled = _compiled.pop(key, None) or self._compile()
         _compiled[key] = compiled
         if len(_compiled) > PROGRAMS:
