@@ -33,6 +33,13 @@ def copy_rows(source: Any, begin: int, target: Any, at: int, count: int) -> None
             target[at + k, j] = source[begin + k, j]
 
 
+def copy_part(source: Any, begin: int, target: Any, at: int, count: int) -> None:
+    """Copy some values in a row; of slices, a compiler sees that no index counts from the end."""
+    old, new = source[begin : begin + count], target[at : at + count]
+    for k in range(count):
+        new[k] = old[k]
+
+
 def same_run(ri: Any, rf: Any, a: int, b: int) -> bool:
     """Whether two runs have the same future: equal rows but for the columns 1 to 3, which tell of their past."""
     if ri[a, 0] != ri[b, 0]:

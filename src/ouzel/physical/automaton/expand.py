@@ -144,9 +144,7 @@ def _array_source(state: int) -> str:
     """Copy the stretches of a closure, and the match's last event if it belongs there."""
     return f"""            while k >= 0 and component[begins[k]] == {state}:
                 if fill:
-                    begin = begins[k]
-                    for j in range(lengths[k]):
-                        v{state}[n{state} + j] = event[begin + j]
+                    copy_part(event, begins[k], v{state}, n{state}, lengths[k])
                 n{state} += lengths[k]
                 k -= 1
             if last >= 0 and kind == {state}:

@@ -103,7 +103,9 @@ class Finishing:
         if retained.once:
             events, rows = retained.pushed[0], retained.pushed[1].rows
             if not (ordered and rises(retained.ends)):
-                used = used_events([one.rows for one in bound.values()], len(retained))
+                # which events are used matters only where all is in order but for simultaneous ones
+                columns = [one.rows for one in bound.values()] if ordered else [np.zeros(0, np.int64)]
+                used = used_events(columns, len(retained))
                 bound = self._ordered(bound, used, partial(_places_of_rows, events, rows), ordered=ordered)
             bound = self._apart(bound)
             if sum(len(one.rows) for one in bound.values()) > len(rows):
