@@ -57,7 +57,7 @@ ROOMS = {
         # all events at once
         {"embedded", "compressed"},
         # batch by batch
-        {"fingerprint", "kept_parameters", "ordering", "replay", "stages", "matcher"},
+        {"fingerprint", "intake", "kept_parameters", "ordering", "replay", "stages", "matcher"},
         {"spark"},
         {"__init__"},
     ],

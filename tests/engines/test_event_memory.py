@@ -43,7 +43,8 @@ def lasting(begin: int, lasts: int, ranked: bool) -> tuple[EventTable, Prepared]
     rows = np.arange(3)
     intervals = table.intervals_of(rows)
     masks, parts = np.ones(3, np.int64), np.zeros(3, np.int64)
-    return table, Prepared(rows, masks, parts, *intervals, intervals[-1])
+    codes = np.array([0, 1, 0], np.uint8)
+    return table, Prepared(rows, masks, parts, *intervals, intervals[-1], codes)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.booleans()), min_size=1, max_size=4))

@@ -101,7 +101,7 @@ def test_few_bytes_are_kept_of_an_event() -> None:
     )
     retained, pools = at_work.memory.retained, at_work.memory.stacks
     # time and key are in the arrays already
-    assert retained.rows.chunks.tables[0].column_names == []
+    assert retained.rows.chunks.tables == []
     arrays = [retained.intervals.ends, retained.numbers, retained.codes, *pools.levels[0].values()]
     assert sum(one.data.itemsize for one in arrays) == 8 + 4 + 1 + 4 + 4
 

@@ -6,7 +6,7 @@ Attributes of one name share a column where their types agree; types that clash 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
@@ -82,6 +82,16 @@ class EventTable:
         table = self.table.take(pa.array(rows))
         return EventTable(table, self.schema, self.types.taken(rows), *self.intervals_of(rows))
 
+    def slice(self, begin: int, end: int) -> EventTable:
+        """The events from one row to another, of which nothing is copied."""
+        if begin == 0 and end == len(self):
+            return self
+        columns = self.starts, self.ends, self.start_times, self.end_times
+        arrays = {id(one): one[begin:end] for one in columns}
+        intervals = [arrays[id(one)] for one in columns]
+        table, types = self.table.slice(begin, end - begin), self.types.sliced(begin, end)
+        return EventTable(table, self.schema, types, *intervals)
+
     def intervals_of(self, rows: Integers) -> tuple[Integers, Integers, Integers, Integers]:
         """The intervals of some rows: starts and ends as moments, and as times; what is one stays one."""
         columns = self.starts, self.ends, self.start_times, self.end_times
@@ -103,7 +113,9 @@ class EventTable:
     def select(self, columns: Collection[str]) -> EventTable:
         """The events with only some of their columns."""
         table = _with_fields(self.table, columns)
-        return replace(self, table=table.select([name for name in table.column_names if name in columns]))
+        names = [name for name in table.schema.names if name in columns]
+        intervals = self.starts, self.ends, self.start_times, self.end_times
+        return EventTable(table.select(names), self.schema, self.types, *intervals)
 
     def followed_by(self, others: EventTable) -> EventTable:
         """These events and then others; a column that only some of them have is null for the rest."""
@@ -121,7 +133,7 @@ class EventTable:
 
 def _with_fields(table: pa.Table, columns: Iterable[str]) -> pa.Table:
     """A table with those of some columns that hold fields of its structs; of null they are null."""
-    for name in sorted(set(columns) - set(table.column_names)):
+    for name in sorted(set(columns).difference(table.schema.names)):
         struct, *fields = name.split(NESTED)
         if fields and struct in table.column_names:
             table = table.append_column(name, reduce(pc.struct_field, fields, table.column(struct)))

@@ -32,7 +32,8 @@ class EventTypes:
     @classmethod
     def of_column(cls, column: pa.ChunkedArray) -> EventTypes:
         """The types that a column names."""
-        return cls(column if pa.types.is_dictionary(column.type) else column.cast(pa.string()), (), None)
+        is_known = pa.types.is_dictionary(column.type) or column.type == pa.string()
+        return cls(column if is_known else column.cast(pa.string()), (), None)
 
     @cached_property
     def _column(self) -> pa.ChunkedArray | None:
@@ -72,7 +73,7 @@ class EventTypes:
         # as small as the marks for kernels mostly are: one kernel less to compile
         kind = np.uint8 if len(names) < 2**8 else np.int64
         marks = np.arange(len(names) + 1, dtype=kind)
-        early = self._first(_EARLY) if len(self) > _EARLY else self
+        early = self.sliced(0, _EARLY) if len(self) > _EARLY else self
         found = set(np.unique(early.marked(names, marks)).tolist()) - {len(names)}
         if early is self or len(found) == len(names):
             return found
@@ -94,13 +95,20 @@ class EventTypes:
             return EventTypes(lambda: column.take(pa.array(rows)), (), None)
         return EventTypes(None, self.names, self.codes[rows])
 
-    def _first(self, count: int) -> EventTypes:
+    def sliced(self, begin: int, end: int) -> EventTypes:
+        """The types of the events from one row to another."""
         if not self._is_read and self._column is not None:
-            return EventTypes(self._column.slice(0, count), (), None)
-        return EventTypes(None, self.names, self.codes[:count])
+            return EventTypes(self._column.slice(begin, end - begin), (), None)
+        return EventTypes(None, self.names, self.codes[begin:end])
 
     def followed_by(self, others: EventTypes) -> EventTypes:
         """The types of these events and then of others."""
+        columns = [one._column for one in (self, others) if not one._is_read and one._column is not None]
+        if len(columns) == 2 and columns[0].type == columns[1].type:
+            chunks = [chunk for column in columns for chunk in column.chunks]
+            return EventTypes(pa.chunked_array(chunks, columns[0].type), (), None)
+        if self.names == others.names:
+            return EventTypes(None, self.names, np.concatenate([self.codes, others.codes]))
         names = list(self.names)
         names += [name for name in others.names if name not in names]
         places = np.array([names.index(name) for name in others.names] or [0], np.int32)

@@ -18,7 +18,8 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts
-from ouzel.runtimes.ingest import Reading, ingest, settled
+from ouzel.runtimes.ingest import Reading, settled
+from ouzel.runtimes.intake import Intake
 from ouzel.runtimes.kept_parameters import kept, read, written
 from ouzel.runtimes.ordering import Ordering
 from ouzel.runtimes.quarantine import Report
@@ -64,7 +65,8 @@ class Matcher:
         self.params = {name: kept(value) for name, value in (params or {}).items()}
         self.engine, self.limits, self.on_late = engine, limits or Limits(), on_late
         _check_kept(schema, reading)
-        none, _restore = ingest(schema.empty_table(), reading, Report())
+        self._intake = Intake(schema, reading)
+        none = self._intake.none
         compiled = compiled or compile_query(text, none.schema, self.params, engine)
         self.names = tuple(plan.query.name for plan in compiled.plans)
         self.report = Report()
@@ -98,20 +100,21 @@ class Matcher:
         """
         self._check_open()
         report = Report()
-        table, _restore = ingest(self._fitted(events), self.reading, report)
+        table = self._intake.read(self._fitted(events), report)
         if self.checks_unit and len(table):
             warn_of_unit(int(table.end_times.min()), int(table.end_times.max()), self.time)
             self.checks_unit = False  # the first events tell
         on_time, late = self._order.split(table)
-        if len(late) and self.on_late == "error":
+        if late is not None and self.on_late == "error":
             raise DataError(
                 f"{len(late):,} of {len(table):,} events come too late: time has passed {self._order.now}\n"
                 "  hint: push events in order of time, allow for it with watermark='…', or on_late='keep'"
             )
         until = None if watermark is None else self._ticks(watermark)
         with self._breaking():
-            self.late = pa.concat_tables([self.late, late.table])
-            self.report.late += len(late)
+            if late is not None:
+                self.late = pa.concat_tables([self.late, late.table])
+                self.report.late += len(late)
             self.report.events += report.events
             self.report.problems += report.problems
             return self._step(self._order.push(on_time, until), self._order.now)
@@ -166,13 +169,15 @@ class Matcher:
         batch = pa.Table.from_batches([events]) if isinstance(events, pa.RecordBatch) else events
         if not isinstance(batch, pa.Table):
             raise SchemaError(f"push: required a pyarrow record batch or table; got {type(events).__name__}")
+        if batch.schema.equals(self.schema):
+            return batch
         missing = [name for name in self.schema.names if name not in batch.column_names]
         if missing:
             required = listed(self.schema.names)
             raise SchemaError(f"push: required the columns {required}; there is no '{missing[0]}'")
         batch = batch.select(self.schema.names)
         try:
-            return batch if batch.schema.equals(self.schema) else batch.cast(self.schema)
+            return batch.cast(self.schema)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
             raise SchemaError(f"push: required the types of the matcher's schema; {error}") from None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,36 +27,50 @@ class Ordering:
     now: int = BEGINNING
     released: int = 0
 
-    def split(self, events: EventTable) -> tuple[EventTable, EventTable]:
-        """The events that come in time, and the late ones."""
+    def __post_init__(self) -> None:
+        """Begin with no events."""
+        self._none = self.held.none()
+
+    def split(self, events: EventTable) -> tuple[EventTable, EventTable | None]:
+        """The events that come in time, and the late ones, if there are some."""
+        if not len(events) or int(events.end_times.min()) >= self.now:
+            return events, None
         late = events.end_times < self.now
-        if not np.any(late):
-            return events, events.none()
         return events.taken(np.flatnonzero(~late)), events.taken(np.flatnonzero(late))
 
     def push(self, events: EventTable, now: int | None = None) -> EventTable:
         """Take events in any order, and let time pass to `now` if that is said; the events to go on with."""
-        self.held = self.held.followed_by(events) if len(self.held) else events
         latest = int(events.end_times.max()) - self.delay if len(events) else self.now
-        return self.advance(latest if now is None else max(latest, now))
+        self.now = max(latest if now is None else max(latest, now), self.now)
+        before, held = _parted(self.held, self.now)
+        new, rest = _parted(events, self.now)
+        self.held = self._joined(held, rest)
+        return self._ranked(self._joined(before, new))
 
     def advance(self, now: int) -> EventTable:
         """Let time pass; the events before it."""
         self.now = max(now, self.now)
-        return self._released(self.held.end_times < self.now)
+        before, held = _parted(self.held, self.now)
+        self.held = self._joined(held, None)
+        return self._ranked(self._joined(before, None))
 
     def finish(self) -> EventTable:
         """All events that are left."""
-        return self._released(np.ones(len(self.held), np.bool_))
+        events, self.held = self.held, self._none
+        return self._ranked(events)
 
     def resume(self, held: pa.Table, types: EventTypes, times: Integers, now: int, released: int) -> None:
         """Go on with events that were held elsewhere, and their times."""
         self.held = primitive_events(held, self.held.schema, types, times, self.tie_breakers, self.by_arrival)
         self.now, self.released = now, released
 
-    def _released(self, chosen: Any) -> EventTable:
-        events = self.held.taken(np.flatnonzero(chosen))
-        self.held = self.held.taken(np.flatnonzero(~chosen))
+    def _joined(self, events: EventTable | None, others: EventTable | None) -> EventTable:
+        if events is None or others is None:
+            return events or others or self._none
+        return events.followed_by(others)
+
+    def _ranked(self, events: EventTable) -> EventTable:
+        """The events that leave, with moments that tie-breakers tell apart."""
         if not self.tie_breakers and not self.by_arrival:
             return events
         # number the moments on from those released before; held events are in the order in which they came
@@ -67,3 +80,14 @@ class Ordering:
         moments = ranked.ends + self.released
         self.released += int(ranked.ends.max(initial=-1)) + 1
         return replace(ranked, starts=moments, ends=moments)
+
+
+def _parted(events: EventTable, now: int) -> tuple[EventTable | None, EventTable | None]:
+    """The events before a time and the others, if there are some; in order of time nothing is copied."""
+    times = events.end_times
+    if len(times) > 1 and np.any(times[1:] < times[:-1]):
+        before = times < now
+        return events.taken(np.flatnonzero(before)), events.taken(np.flatnonzero(~before))
+    edge = int(times.searchsorted(now))
+    before_it = events.slice(0, edge) if edge else None
+    return before_it, events.slice(edge, len(events)) if edge < len(times) else None

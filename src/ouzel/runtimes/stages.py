@@ -81,6 +81,7 @@ class _Link:
         self.limits = limits
         self.totals = RunningTotals(plan.query) if plan.query.aggregates else None
         self.inbox = Inbox() if plan.query.composites else None
+        self._none: pa.Table | None = None
 
     @cached_property
     def columns(self) -> frozenset[str]:
@@ -111,10 +112,14 @@ class _Link:
         return found
 
     def result(self, found: Found, until: int | None) -> pa.Table:
-        """What is reported of the matches that were found."""
-        if self.totals is None:
+        """What is reported of the matches that were found; the table of none is made but once."""
+        if self.totals is not None:
+            return self.totals.step(found, earliest(until, self.matching.waiting))
+        if len(found.matches):
             return result_table(found)
-        return self.totals.step(found, earliest(until, self.matching.waiting))
+        if self._none is None:
+            self._none = result_table(found)
+        return self._none
 
     def state(self) -> State:
         states = {"matching": self.matching.state()}

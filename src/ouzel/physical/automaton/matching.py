@@ -30,8 +30,8 @@ from ouzel.physical.finish.finishing import Finishing
 from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, One, joined
 from ouzel.physical.match_totals import MatchTotals
-from ouzel.physical.memory.prepare import Prepared, prepare
-from ouzel.physical.stoppable import stoppable
+from ouzel.physical.memory.prepare import Preparation, Prepared
+from ouzel.physical.stoppable import LARGE, stoppable
 
 if TYPE_CHECKING:
     from ouzel.physical.automaton.automaton import AutomatonPlan
@@ -54,6 +54,10 @@ class AutomatonMatching:
         self.memory = Memory(plan, once=once)
         out = self.memory.retained, self.memory.pending, limits, self.counters
         self.finishing = Finishing(plan.query, plan.refutations, *out)
+        self._preparation = Preparation(plan.query, plan.filters)
+        always = (conjunct for conjunct in plan.query.conjuncts if conjunct.place is Place.ALWAYS)
+        self._always = [literal for conjunct in always for literal in conjunct.literals]
+        self._unbound: Bound | None = None
 
     @property
     def open_runs(self) -> int:
@@ -69,14 +73,20 @@ class AutomatonMatching:
 
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
         """Match the events that come next, all of a moment together."""
-        return (stoppable(lambda: self._push(events, now), tell),)
+        # a run or node is met in some nanoseconds: a small batch is not worth a thread
+        size = LARGE if self.once else len(events) * (1 + self.open_runs // 100)
+        return (stoppable(lambda: self._push(events, now), tell, size=size),)
 
     def _push(self, events: EventTable, now: int | None) -> Found:
         memory = self.memory
         prepared = self._prepare(events)
+        if not len(prepared) and (nothing := self.finishing.nothing) is not None:
+            if now is not None:
+                memory.prune(now)
+            return nothing
         base = memory.add(events, prepared)
         bound = self._match(prepared, base)
-        found = self.finishing.finish(bound, base, now, memory.seen)
+        found = self.finishing.finish(bound, base, now, len(prepared))
         if not self.once:
             memory.retained.settle()
             if now is not None:
@@ -84,10 +94,8 @@ class AutomatonMatching:
         return found
 
     def _prepare(self, events: EventTable) -> Prepared:
-        query = self.plan.query
-        prepared = prepare(query, events, self.plan.filters, self.memory.partitions, self.threads)
-        always = [literal for one in query.conjuncts if one.place is Place.ALWAYS for literal in one.literals]
-        if not called(always, partial(can_match, query)):
+        prepared = self._preparation.of(events, self.memory.partitions, self.threads)
+        if self._always and not called(self._always, partial(can_match, self.plan.query)):
             return Prepared.none()
         return prepared if self.plan.shape.keyed else prepared.by_partition()
 
@@ -144,6 +152,8 @@ class AutomatonMatching:
     def _expand(self, store: Store, found: Any, last: Integers, room: Room) -> Bound:
         # in the order of ends already: matches that are in order need not be moved once they are written out
         plan, retained = self.plan, self.memory.retained
+        if not len(found) and self._unbound is not None:
+            return self._unbound
         found = found[np.argsort(retained.ends[last], kind="stable")]
         cost = result_cost(plan.query, retained.pushed[0].table) if len(found) else Cost(0, 0)
         limits = self.limits, room, cost
@@ -151,6 +161,7 @@ class AutomatonMatching:
         expanded = expand(plan.shape, plan.expand_source, found, store, *clocks, *limits)
         with self._counting:
             self.counters.shed_matches += expanded.shed
+        self._unbound = self._unbound if len(found) else expanded.bound
         return expanded.bound
 
     def _begins(self, new: Prepared) -> Integers:
@@ -185,7 +196,7 @@ class AutomatonMatching:
         store = store or memory.store
         keys = memory.partitions.serials(new.parts) if keyed else new.parts
         driven = drive(
-            long_kernel_of(plan.source, memory.seen, 1 / max(len(new), 1)),
+            long_kernel_of(plan.source, len(new), 1 / max(len(new), 1)),
             Opened(*runs.of(parts), *runs.pool),
             store,
             Stream(base, new.masks, keys, begins, new.starts, new.ends, new.start_clocks, new.clocks, plan.limit),

@@ -15,7 +15,8 @@ from ouzel.physical.finish.pending import Pending
 from ouzel.physical.memory.growing import Numbers
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import Prepared
-from ouzel.physical.memory.retained import Retained, under
+from ouzel.physical.memory.retained import Retained
+from ouzel.state.parts import in_parts, part
 
 if TYPE_CHECKING:
     from ouzel.physical.automaton.automaton import AutomatonPlan
@@ -39,13 +40,10 @@ class Memory:
         self.store = Store()
         self.runs = OpenRuns(plan.widths)
         self.pending = Pending()
-        self.seen = 0
         self._checked = 0
 
     def add(self, events: EventTable, prepared: Prepared) -> int:
         """Keep the events that some component wants, for as long as they may matter; the number of the first."""
-        # over many small batches compiling pays too
-        self.seen += len(prepared)
         return self.retained.add(events, prepared)
 
     @property
@@ -64,8 +62,7 @@ class Memory:
 
     def prune(self, now: int) -> None:
         """Forget events and nodes that nothing needs any more, once there may be many (SASE+ 5.3)."""
-        size = len(self.retained) + self.store.nodes
-        if size < 2 * self._checked + SPARE:
+        if self._size() < 2 * self._checked + SPARE:
             return
         alive = self.retained.alive(now)
         # expired runs of partitions that had no event to find out at
@@ -85,7 +82,10 @@ class Memory:
         self.retained.prune(used)
         if self.partitions.tests:
             self._forget_partitions()
-        self._checked = len(self.retained) + self.store.nodes
+        self._checked = self._size()
+
+    def _size(self) -> int:
+        return len(self.retained) + self.store.nodes + self.partitions.count
 
     def _forget_partitions(self) -> None:
         """Forget partitions without events: they have no runs, and no match to come that may overlap."""
@@ -104,15 +104,14 @@ class Memory:
             "runs": self.runs.state(),
             "store": {name: one[: self.store.nodes] for name, one in columns},
             "pending": self.pending.state(),
-            "own": {"texts": list(self.texts), "seen": self.seen},
+            "own": {"texts": list(self.texts)},
         }
-        return {f"{part}.{name}": value for part, state in states.items() for name, value in state.items()}
+        return in_parts(states)
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on with all of it; there must have been a batch, if one without events, that tells their schema."""
-        self.retained.resume(under("retained.", state))
-        self.runs.resume(under("runs.", state))
+        self.retained.resume(part("retained", state))
+        self.runs.resume(part("runs", state))
         self.store = Store.of([state[f"store.{name}"] for name in COLUMNS])
-        self.pending.resume(under("pending.", state))
+        self.pending.resume(part("pending", state))
         self.texts = Texts({text: number for number, text in enumerate(state["own.texts"])})
-        self.seen = state["own.seen"]

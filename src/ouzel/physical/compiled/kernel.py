@@ -10,6 +10,15 @@ from ouzel.physical import stoppable
 # Below so many events, running the source as it is beats compiling it.
 COMPILE_FROM = 20_000
 
+# How many events each source was asked for in this process: over many small batches compiling pays too.
+_asked: dict[str | jit.Kernel, int] = {}
+
+
+def pays(source: str | jit.Kernel, events: int) -> bool:
+    """Whether to compile for so many events and those asked for before; what is compiled serves few events too."""
+    asked = _asked[source] = _asked.get(source, 0) + events
+    return asked >= COMPILE_FROM and jit.is_enabled()
+
 
 class OnlyPython:
     """An argument that a kernel can use only if Python runs it; `for_users` if it calls functions of theirs."""
@@ -20,11 +29,11 @@ class OnlyPython:
 def kernel_of(source: str | jit.Kernel, events: int) -> jit.Kernel:
     """A plain function, or the kernel of a source, compiled where that pays and no argument needs Python."""
     stoppable.check()
-    pays = jit.is_enabled() and events >= COMPILE_FROM
+    is_worth_it = pays(source, events)
 
     def run(*arguments: Any) -> Any:
         special = [one for one in arguments if isinstance(one, OnlyPython)]
-        kernel = jit.compiled(source) if pays and not special else jit.interpreted(source)
+        kernel = jit.compiled(source) if is_worth_it and not special else jit.interpreted(source)
         if any(one.for_users for one in special):
             return stoppable.in_caller(lambda: kernel(*arguments))
         return kernel(*arguments)

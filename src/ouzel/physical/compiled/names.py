@@ -7,6 +7,7 @@ Arrow, and so are the last strings of a column, behind which there may be fewer 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,24 +18,29 @@ from ouzel.kernels import jit, ordering
 from ouzel.physical.compiled import kernel
 from ouzel.physical.compiled.share import in_threads
 
+# So few strings are looked up in less time than Arrow takes to begin.
+FEW = 32
 # With more names, looking them up in a hash table is as fast.
 _MOST_NAMES = 12
 
 
 def marked(column: pa.ChunkedArray, names: tuple[str, ...], marks: Any, threads: int) -> Any:
     """For every string the mark of the name that it is, the last mark if it is none."""
+    if len(column) <= FEW:
+        return marks[_places(column, names)]
     if pa.types.is_dictionary(column.type):
         return _marked_codes(column, names, marks, threads)
     out = np.empty(len(column), marks.dtype)
-    wanted = _Wanted.of(names) if jit.is_enabled() and len(column) >= kernel.COMPILE_FROM else None
+    wanted = _wanted(names)
+    if wanted is not None and not kernel.pays(wanted.source, len(column)):
+        wanted = None
 
     def mark(begin: int, end: int) -> None:
         for chunk in column.slice(begin, end - begin).chunks:
             target = out[begin : begin + len(chunk)]
             done = 0 if wanted is None or chunk.null_count else wanted.mark(chunk, marks, target)
             if done < len(chunk):
-                found = pc.index_in(chunk.slice(done), value_set=pa.array(names, pa.string()))
-                target[done:] = marks[pc.fill_null(found, -1).to_numpy(zero_copy_only=False)]
+                target[done:] = marks[_places(chunk.slice(done), names)]
             begin += len(chunk)
 
     in_threads(mark, len(column), threads)
@@ -44,8 +50,7 @@ def marked(column: pa.ChunkedArray, names: tuple[str, ...], marks: Any, threads:
 def _marked_codes(column: pa.ChunkedArray, names: tuple[str, ...], marks: Any, threads: int) -> Any:
     """The same for strings that are codes: what is looked for is found but once in the dictionary."""
     out = np.empty(len(column), marks.dtype)
-    pays = jit.is_enabled() and len(column) >= kernel.COMPILE_FROM
-    gather = jit.compiled(ordering.gather) if pays else _gather
+    gather = jit.compiled(ordering.gather) if kernel.pays(ordering.gather, len(column)) else _gather
     first = 0
     for chunk in column.chunks:
         found = pc.index_in(chunk.dictionary.cast(pa.string()), value_set=pa.array(names, pa.string()))
@@ -68,6 +73,23 @@ def _gather(values: Any, places: Any, out: Any) -> None:
     out[:] = values[places]
 
 
+def _places(strings: pa.Array | pa.ChunkedArray, names: tuple[str, ...]) -> Any:
+    """For every string its place among the names, -1 if it is none of them."""
+    if len(strings) <= FEW:
+        places = {name: place for place, name in enumerate(names)}
+        return [places.get(text, -1) for text in strings.to_pylist()]
+    found = pc.index_in(strings, value_set=pa.array(names, pa.string()))
+    return pc.fill_null(found, -1).to_numpy(zero_copy_only=False)
+
+
+@lru_cache(maxsize=256)
+def _wanted(names: tuple[str, ...]) -> _Wanted | None:
+    """The names, unless they are too many or too long."""
+    texts = [name.encode() for name in names]
+    fit = all(0 < len(text) <= 16 for text in texts)
+    return _Wanted(texts) if fit and 0 < len(texts) <= _MOST_NAMES else None
+
+
 class _Wanted:
     """Names as a kernel looks for them."""
 
@@ -75,13 +97,7 @@ class _Wanted:
         self.firsts = np.array([_number(name[:8]) for name in names], np.int64)
         self.lasts = np.array([_number(name[-8:]) if len(name) > 8 else 0 for name in names], np.int64)
         self.sizes = np.array([len(name) for name in names], np.int64)
-
-    @classmethod
-    def of(cls, names: tuple[str, ...]) -> _Wanted | None:
-        """The names, unless they are too many or too long."""
-        texts = [name.encode() for name in names]
-        fit = all(0 < len(text) <= 16 for text in texts)
-        return cls(texts) if fit and 0 < len(texts) <= _MOST_NAMES else None
+        self.source = _source(len(names), long=bool(np.any(self.lasts)))
 
     def mark(self, chunk: pa.Array, marks: Any, out: Any) -> int:
         """Mark the strings of a chunk without nulls, as far as there are eight bytes from where each begins."""
@@ -93,7 +109,7 @@ class _Wanted:
         words = np.ndarray((data.size - 7,), "<i8", np.frombuffer(data, np.uint8), strides=(1,))
         # of the same type, or all places would be copied
         done = int(np.searchsorted(places[:-1], np.uint32(len(words))))
-        find = jit.compiled(_source(len(self.sizes), long=bool(np.any(self.lasts))))
+        find = jit.compiled(self.source)
         find(places, words, self.firsts, self.lasts, self.sizes, marks, out[:done])
         return done
 

@@ -49,6 +49,12 @@ class Finishing:
         self.counters = counters
         self.limit = query.window.limit if query.window else NO_LIMIT
         self.room = limits.memory()
+        self._nothing: Found | None = None
+
+    @property
+    def nothing(self) -> Found | None:
+        """What is found where no match ends and none waits; None if some wait, or it is not known yet."""
+        return None if len(self.pending) else self._nothing
 
     @property
     def waiting(self) -> int | None:
@@ -61,8 +67,8 @@ class Finishing:
     def finish(self, bound: Bound, base: int, now: int | None, seen: int, *, ordered: bool = False) -> Found:
         """The matches that are final, of those just bound and those that waited; in the order of results.
 
-        The latest events have the numbers from `base` on, and none before `now` follows.  `seen` is how many there
-        were so far.  If `ordered`, matches are always bound by their last event and then event by event.
+        The latest events have the numbers from `base` on, and none before `now` follows.  `seen` is how many they
+        are.  If `ordered`, matches are always bound by their last event and then event by event.
         """
         for refutation in self.between:
             if len(next(iter(bound.values()))):
@@ -100,6 +106,8 @@ class Finishing:
     def found(self, bound: Bound, *, ordered: bool = False) -> Found:
         """Final matches in the order of results, without those that overlap, and the events they are made of."""
         retained = self.retained
+        if self._nothing is not None and not len(next(iter(bound.values()))):
+            return self._nothing
         if retained.once:
             events, rows = retained.pushed[0], retained.pushed[1].rows
             if not (ordered and rises(retained.ends)):
@@ -120,7 +128,10 @@ class Finishing:
             bound = self._apart(bound)
             bound = {variable: one.placed(used) for variable, one in bound.items()}
         matches = MatchTable(bound, lambda: events.intervals(*ends_of(list(bound), bound)))
-        return Found(self.query, matches, events, compute_by_row(matches, events))
+        found = Found(self.query, matches, events, compute_by_row(matches, events))
+        if not len(matches) and not retained.once:
+            self._nothing = found
+        return found
 
     def _ordered(self, bound: Bound, used: Integers, places: Any, *, ordered: bool) -> Bound:
         order = in_order(bound, self.retained.starts, self.retained.ends, used, places, ordered=ordered)

@@ -158,7 +158,7 @@ class Refutation:
     def keep(self, bound: Bound, refuters: Integers, retained: Retained, limit: int, seen: int) -> Any:
         """Which matches this component leaves standing; `refuters` are the events that may refute them.
 
-        `seen` is how many events there were so far, which tells whether compiling pays.
+        `seen` is how many events came, which tells whether compiling pays.
         """
         first, last = ends_of(list(self.variables), bound)
         keep = np.ones(len(first), np.bool_)

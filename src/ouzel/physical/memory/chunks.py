@@ -11,6 +11,8 @@ from ouzel.physical.event_table import Integers
 
 # Chunks are joined up to so many rows; a larger one is copied only when some of its rows go.
 _MOST = 1 << 20
+# So many small tables may wait until they are joined.
+_WAITING = 32
 
 
 class Chunks:
@@ -18,44 +20,61 @@ class Chunks:
 
     def __init__(self) -> None:
         """Begin with no rows."""
-        self.tables: list[pa.Table] = []
-        # a table without columns does not know how many rows it has
-        self.lengths: list[int] = []
+        self._tables: list[pa.Table] = []
+        self._lengths: list[int] = []
+        self._waiting: list[pa.Table] = []
+
+    @property
+    def tables(self) -> list[pa.Table]:
+        """All rows, in chunks."""
+        self._join_waiting()
+        return self._tables
 
     def add(self, table: pa.Table, length: int) -> None:
-        """Add rows at the end; chunks of one size are joined, so that each row is copied a few times only."""
-        if not length:
-            return
-        while self.lengths and self.lengths[-1] <= 2 * length and self.lengths[-1] + length <= _MOST:
-            table = pa.concat_tables([self.tables.pop(), table]).combine_chunks()
-            length += self.lengths.pop()
-        self.tables.append(table)
-        self.lengths.append(length)
+        """Add rows at the end."""
+        if length:
+            self._waiting.append(table)
+            if len(self._waiting) >= _WAITING or length >= _MOST // _WAITING:
+                self._join_waiting()
+
+    def _join_waiting(self) -> None:
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            table = waiting[0] if len(waiting) == 1 else pa.concat_tables(waiting).combine_chunks()
+            self._append(table, table.num_rows)
+
+    def _append(self, table: pa.Table, length: int) -> None:
+        """Chunks of one size are joined, so that each row is copied a few times only."""
+        while self._lengths and self._lengths[-1] <= 2 * length and self._lengths[-1] + length <= _MOST:
+            table = pa.concat_tables([self._tables.pop(), table]).combine_chunks()
+            length += self._lengths.pop()
+        self._tables.append(table)
+        self._lengths.append(length)
 
     def taken(self, rows: Integers) -> list[pa.Table]:
         """Some of the rows, given in order, in pieces."""
-        begins = np.cumsum([0, *self.lengths])
+        tables = self.tables
+        begins = np.cumsum([0, *self._lengths])
         bounds = np.searchsorted(rows, begins)
         return [
             table.take(pa.array(rows[low:high] - begin))
-            for table, begin, low, high in zip(self.tables, begins, bounds, bounds[1:], strict=False)
+            for table, begin, low, high in zip(tables, begins, bounds, bounds[1:], strict=False)
             if low < high
         ]
 
     def keep(self, kept: Any) -> None:
         """Keep the rows for which a flag is set."""
-        tables, lengths, self.tables, self.lengths = self.tables, self.lengths, [], []
+        tables, lengths = self.tables, self._lengths
+        self._tables, self._lengths = [], []
         first = 0
         for table, length in zip(tables, lengths, strict=True):
             flags = kept[first : first + length]
             first += length
             count = int(np.count_nonzero(flags))
-            self.add(table if count == length else table.take(pa.array(np.flatnonzero(flags))), count)
+            if count:
+                self._append(table if count == length else table.take(pa.array(np.flatnonzero(flags))), count)
 
     def select(self, columns: list[str]) -> None:
-        """Keep some columns."""
-        self.tables = [table.select(columns) for table in self.tables]
-
-    def table(self) -> pa.Table | None:
-        """All rows in one table."""
-        return pa.concat_tables(self.tables) if self.tables else None
+        """Keep some columns; without any, no rows are left."""
+        tables = [table.select(columns) for table in self.tables] if columns else []
+        self._tables, self._lengths = tables, [table.num_rows for table in tables]

@@ -27,71 +27,71 @@ class EventRows:
         self.chunks = Chunks()
         self._schema: pa.Schema | None = None
         self._borrowed: dict[str, tuple[Growing, Growing]] = {}
+        self._names: list[str] = []
+        # the columns that a partition's key tells and their places in it, and those that are kept as they are
+        self._keys: dict[str, int] = {}
+        self._kept: list[str] = []
 
     def borrow(self, columns: dict[str, tuple[Growing, Growing]]) -> None:
         """Take some columns from values and null flags that somebody else keeps of every event."""
         self._borrowed = columns
-        self.chunks.select(self._kept())
+        self._learn()
+        self.chunks.select(self._kept)
 
     def begin(self, table: pa.Table) -> None:
         """Learn from the first batch which columns there are."""
-        self._schema = self._schema or table.schema
+        if self._schema is None:
+            self._schema = table.schema
+            self._learn()
+
+    def _learn(self) -> None:
+        assert self._schema is not None
+        self._names = self._schema.names
+        keys = [column for column, _test in self.partitions.tests]
+        # to the last bit
+        exact = {field.name for field in self._schema if field.name in keys and _is_exact(field.type)}
+        self._keys = {name: keys.index(name) for name in keys if name in exact}
+        self._kept = [
+            field.name
+            for field in self._schema
+            if field.name not in self._keys
+            and field.name not in self._borrowed
+            and not (field.name == self.time and are_integers(field.type))
+        ]
 
     def conform(self, table: pa.Table) -> pa.Table:
         """A batch with the columns of the first."""
-        assert self._schema is not None
-        return table.select(self._schema.names)
+        return table.select(self._names)
 
     def add(self, table: pa.Table, rows: Integers) -> None:
         """Keep some rows of a batch."""
-        self.chunks.add(table.select(self._kept()).take(pa.array(rows)), len(rows))
+        if self._kept and len(rows):
+            self.chunks.add(table.select(self._kept).take(pa.array(rows)), len(rows))
 
     def keep(self, kept: Any) -> None:
         """Drop all rows but those for which a flag is set."""
-        self.chunks.keep(kept)
+        if self._kept:
+            self.chunks.keep(kept)
 
     def taken(self, rows: Integers, times: Array, parts: Array) -> pa.Table:
         """Some rows, given in order, with all columns; the times and partitions of these events say the rest."""
         assert self._schema is not None
         if not len(rows):
             return self._schema.empty_table()
-        held = pa.concat_tables(self.chunks.taken(rows)) if self._kept() else None
-        keys = self._keys()
-        values = self.partitions.keys.keys(parts) if keys and self.partitions.keys is not None else None
+        held = pa.concat_tables(self.chunks.taken(rows)) if self._kept else None
+        keys = self.partitions.keys.keys(parts) if self._keys and self.partitions.keys is not None else None
         columns: list[Any] = []
         for field in self._schema:
-            if field.name in keys and values is not None:
-                columns.append(values.column(keys[field.name]))
+            if keys is not None and field.name in self._keys:
+                columns.append(keys.column(self._keys[field.name]))
             elif field.name in self._borrowed:
-                values_of, nulls = (one.values[rows] for one in self._borrowed[field.name])
-                columns.append(pa.array(values_of, field.type, mask=nulls))
-            elif held is not None and field.name in held.column_names:
+                values, nulls = (one.values[rows] for one in self._borrowed[field.name])
+                columns.append(pa.array(values, field.type, mask=nulls))
+            elif held is not None and field.name in self._kept:
                 columns.append(held.column(field.name))
             else:
                 columns.append(pa.array(times).cast(field.type))
         return pa.table(columns, schema=self._schema)
-
-    def _kept(self) -> list[str]:
-        """The columns that are kept as they are."""
-        assert self._schema is not None
-        keys = self._keys()
-        return [
-            field.name
-            for field in self._schema
-            if field.name not in keys
-            and field.name not in self._borrowed
-            and not (field.name == self.time and are_integers(field.type))
-        ]
-
-    def _keys(self) -> dict[str, int]:
-        """The columns that a partition's key tells, to the last bit, and their places in it."""
-        assert self._schema is not None
-        names = [column for column, _test in self.partitions.tests]
-        return {
-            name: names.index(name)
-            for name in names
-            if name in self._schema.names and _is_exact(self._schema.field(name).type)
-        }
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ class EventRows:
         """All rows, with the columns that are borrowed, and an empty table that has all columns."""
         if self._schema is None:
             return {}
-        rows = pa.concat_tables([self._schema.empty_table().select(self._kept()), *self.chunks.tables])
+        rows = pa.concat_tables([self._schema.empty_table().select(self._kept), *self.chunks.tables])
         columns = dict(zip(rows.column_names, rows.columns, strict=True))
         for name, (values, nulls) in self._borrowed.items():
             # a copy: Arrow would share the values, which change in place, and a state does not
@@ -111,8 +111,10 @@ class EventRows:
         self._schema = state["columns"].schema if "columns" in state else None
         self._borrowed = {}
         self.chunks = Chunks()
-        if count:
-            self.chunks.add(state["rows"], count)
+        if self._schema is not None:
+            self._learn()
+        if count and self._kept:
+            self.chunks.add(state["rows"].select(self._kept), count)
 
 
 def _is_exact(arrow: pa.DataType) -> bool:

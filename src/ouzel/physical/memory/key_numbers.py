@@ -34,29 +34,46 @@ class KeyNumbers:
         self._direct = len(schema) == 1 and are_integers(schema.field(0).type)
         self._values = Growing(np.int64)
         self._slots: Array = np.zeros(0, np.int32)
-        self._asked = 0
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._rows = Chunks()
 
+    @property
+    def are_integers(self) -> bool:
+        """Whether a key is one integer or time."""
+        return self._direct
+
     def number(self, keys: pa.Table) -> Integers:
-        """The numbers of keys that differ from each other; keys that are new get new ones."""
-        numbers = np.empty(keys.num_rows, np.int64)
+        """The numbers of keys; keys that are new get new ones, and one with a null has none: -1."""
+        if self._direct and not keys.column(0).null_count:
+            return self.of_integers(_integers(keys.column(0)))
+        values = list(zip(*map(python_values, keys.columns), strict=True))
         if self._direct:
-            self._values.reserve(len(numbers))
-            self._make_room(self.count + len(numbers))
-            self.count = self._find(_integers(keys.column(0)), self.count, numbers)
-            self._values.count = self.count
+            inside = np.array([value is not None for (value,) in values], np.bool_)
+            numbers = np.full(len(values), -1, np.int64)
+            numbers[inside] = self.of_integers(_integers(keys.column(0).drop_null()))
             return numbers
-        values = zip(*map(python_values, keys.columns), strict=True)
-        numbers[:] = [self._numbers.setdefault(key, len(self._numbers)) for key in values]
-        new = np.flatnonzero(numbers >= self.count)
-        self._rows.add(keys.take(pa.array(new)), len(new))
-        self.count = len(self._numbers)
+        known = self._numbers
+        found = [-1 if None in key else known.setdefault(key, len(known)) for key in values]
+        numbers = np.array(found, np.int64)
+        if len(known) > self.count:
+            # the first of each new key, in the order of their numbers
+            _new, first = np.unique(np.where(numbers < self.count, -1, numbers), return_index=True)
+            first = first[len(first) - (len(known) - self.count) :]
+            self._rows.add(keys.take(pa.array(first)), len(first))
+            self.count = len(known)
+        return numbers
+
+    def of_integers(self, keys: Array) -> Integers:
+        """The numbers of keys that are integers."""
+        numbers = np.empty(len(keys), np.int64)
+        self._values.reserve(len(keys))
+        self._make_room(self.count + len(keys))
+        self.count = self._find(keys, self.count, numbers)
+        self._values.count = self.count
         return numbers
 
     def _find(self, keys: Array, count: int, numbers: Integers) -> int:
-        self._asked += len(keys)
-        kernel = kernel_of(numbering.number_keys, self._asked)
+        kernel = kernel_of(numbering.number_keys, len(keys))
         return int(kernel(keys, self._values.data, count, self._slots, numbers))
 
     def _make_room(self, keys: int) -> None:

@@ -24,6 +24,8 @@ from ouzel.physical.memory.key_numbers import KeyNumbers, are_integers
 
 # The name of a key that is in several columns.
 SEVERAL = "\0several"
+# So few keys are looked up one by one in less time than Arrow takes to begin.
+FEW = 32
 # No event is at that moment.
 LEAST = -(2**63)
 
@@ -40,6 +42,9 @@ class Partitions:
         self.tests = [(key_column(query, test), test) for test in tests]
         self._types = set(query.schema.types) if query.minds_all_events else set()
         self.once = once
+        self._has_constants = any(test.constant is not None for test in tests)
+        one_column = len(self.tests) == 1 and self.tests[0][0] != SEVERAL
+        self._is_direct = one_column and not once and not self._has_constants
         self.keys: KeyNumbers | None = None
         self.count = 0 if self.tests else 1
         self.counts = query.window is not None and query.window.counts_events
@@ -56,8 +61,13 @@ class Partitions:
         """The partitions of some rows; one with a null in its key is in none and gets -1."""
         if not self.tests:
             return np.zeros(len(rows), np.int64)
-        parts, count = np.zeros(len(rows), np.int64), 1
+        if self._is_direct and (whole := _whole(events.table.column(self.tests[0][0]))) is not None:
+            return self._counted(self._keys_of([whole[0]]).of_integers(whole[1][rows]))
         taken = [self._taken(events, rows, column, test) for column, test in self.tests]
+        if len(rows) <= FEW and not self.once and not self._has_constants:
+            keys = pa.table(taken, names=self._names)
+            return self._counted(self._keys_of(keys.schema.types).number(keys))
+        parts, count = np.zeros(len(rows), np.int64), 1
         for column, (name, test) in zip(taken, self.tests, strict=True):
             codes, distinct = _numbered(column, test, is_word=name == SEVERAL)
             parts, count = _combined(parts, count, codes, distinct)
@@ -69,7 +79,8 @@ class Partitions:
     def _taken(self, events: EventTable, rows: Integers, column: str, test: EquivalenceTest) -> pa.ChunkedArray:
         """What a test compares of some rows; of several columns, texts that are equal if their values are."""
         if column != SEVERAL:
-            return _comparable(events.table.column(column).take(pa.array(rows)))
+            held = events.table.column(column)
+            return _comparable(held if len(held) == 1 == len(rows) else held.take(pa.array(rows)))
         words = np.full(len(rows), None, object)
         minded = self._types | test.pattern_types
         for name in sorted({held for one in minded if (held := test.column(one)) is not None}):
@@ -88,12 +99,19 @@ class Partitions:
         present = np.flatnonzero(first[:-1] >= 0)
         first = first[present]
         keys = pa.table([column.take(pa.array(first)) for column in columns], names=self._names)
-        if self.keys is None:
-            self.keys = KeyNumbers(keys.schema)
         known = np.full(count + 1, -1, np.int64)
-        known[present] = self.keys.number(keys)
-        self.count = self.keys.count
+        known[present] = self._counted(self._keys_of(keys.schema.types).number(keys))
         return known[parts]
+
+    def _keys_of(self, types: Sequence[pa.DataType]) -> KeyNumbers:
+        if self.keys is None:
+            self.keys = KeyNumbers(pa.schema(list(zip(self._names, types, strict=True))))
+        return self.keys
+
+    def _counted(self, numbers: Integers) -> Integers:
+        assert self.keys is not None
+        self.count = self.keys.count
+        return numbers
 
     def serials(self, parts: Integers) -> Integers:
         """Numbers that stand for partitions as long as these are kept, whatever others are forgotten."""
@@ -159,6 +177,15 @@ def key_word(value: Any) -> str | None:
     if isinstance(value, int | float | Decimal) and math.isfinite(value):
         return str(Fraction(value))
     return None if value is None or value != value else repr(value)  # noqa: PLR0124
+
+
+def _whole(column: pa.ChunkedArray) -> tuple[pa.DataType, Integers] | None:
+    """A column of integers or times as integers, and their type; None if it is something else, or has nulls."""
+    arrow = column.type
+    if column.null_count or not are_integers(arrow):
+        return None
+    values = (column.chunk(0) if column.num_chunks == 1 else column).to_numpy()
+    return arrow, values.view(np.int64) if pa.types.is_timestamp(arrow) else values.astype(np.int64, copy=False)
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:

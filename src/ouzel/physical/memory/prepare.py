@@ -20,7 +20,8 @@ class Prepared:
     """The events that some component wants, in order of their ends.
 
     `rows` are their rows in the event table, `masks` one bit per component, `parts` their partitions; `starts` and
-    `ends` are moments, which order them; `clocks` is what windows measure: times, or positions in the partition.
+    `ends` are moments, which order them; `clocks` is what windows measure: times, or positions in the partition;
+    `codes` are the places of their types among those that the query mentions, in order of name.
     Arrays that are equal may be one and the same, as in an event table.
     """
 
@@ -32,6 +33,7 @@ class Prepared:
     start_times: Integers
     end_times: Integers
     clocks: Integers
+    codes: Array
 
     def __len__(self) -> int:
         """The number of events."""
@@ -48,10 +50,10 @@ class Prepared:
         return self.start_times if self.clocks is self.end_times else self.clocks
 
     @property
-    def arrays(self) -> tuple[Integers, ...]:
+    def arrays(self) -> tuple[Array, ...]:
         """All arrays, in the order of the fields."""
         intervals = self.starts, self.ends, self.start_times, self.end_times
-        return self.rows, self.masks, self.parts, *intervals, self.clocks
+        return self.rows, self.masks, self.parts, *intervals, self.clocks, self.codes
 
     def by_partition(self) -> Prepared:
         """The events of each partition together, still in order of time."""
@@ -75,47 +77,54 @@ class Prepared:
     @classmethod
     def none(cls) -> Prepared:
         """No events at all."""
-        return cls(*(np.zeros(0, np.int64),) * 8)
+        return cls(*(np.zeros(0, np.int64),) * 9)
 
 
-def prepare(
-    query: BoundQuery, events: EventTable, filters: Filters, partitions: Partitions, threads: int = 1
-) -> Prepared:
-    """Select, order, mask and partition the events of a query.
+class Preparation:
+    """Selects, orders, masks and partitions the events of a query, batch by batch.
 
     Contiguity minds events that no component wants, strict contiguity even those of no partition: they are kept.
     """
-    strict = query.strategy is Strategy.STRICT_CONTIGUITY
-    keep_all = strict or query.strategy is Strategy.PARTITION_CONTIGUITY
-    counts = query.window is not None and query.window.counts_events
-    marks = _type_masks(query, events, threads)
-    rows = np.arange(len(events)) if counts or keep_all else np.flatnonzero(marks != 0)
-    starts, ends, start_times, end_times = events.intervals_of(rows)
-    if np.any(ends[1:] < ends[:-1]):
-        rows = rows[np.argsort(ends, kind="stable")]
+
+    def __init__(self, query: BoundQuery, filters: Filters) -> None:
+        """Find out what does not depend on the events."""
+        self.names = type_names(query)
+        self.filters = filters
+        self._strict = query.strategy is Strategy.STRICT_CONTIGUITY
+        self._keep_all = self._strict or query.strategy is Strategy.PARTITION_CONTIGUITY
+        self._counts = query.window is not None and query.window.counts_events
+        count = len(self.names)
+        self._numbers = np.arange(count + 1, dtype=np.uint8 if count < 2**8 else np.int32)
+        bits = [sum({1 << c.bit for c in query.components if name in c.type_names}) for name in self.names]
+        self._bits: Integers = np.array([*bits, 0], np.int64)
+
+    def of(self, events: EventTable, partitions: Partitions, threads: int = 1) -> Prepared:
+        """The events of a batch, or of all there are."""
+        codes = events.types.marked(self.names, self._numbers, threads)
+        everything = self._counts or self._keep_all
+        rows = np.arange(len(events)) if everything else np.flatnonzero(codes != len(self.names))
+        if not len(rows):
+            return Prepared.none()
         starts, ends, start_times, end_times = events.intervals_of(rows)
-    parts = partitions.number(events, rows)
-    clocks = partitions.positions(ends, parts) if counts else end_times
-    masks = filters.apply(marks[rows].astype(np.int64), events, rows, end_times)
-    if strict:
-        masks = np.where(parts < 0, 0, masks)
-    prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks)
-    if filters.is_empty and not counts and len(parts) and int(parts.min()) >= 0:
-        return prepared
-    inside = (parts >= 0) | strict
-    kept = np.flatnonzero(inside if keep_all else inside & (masks != 0))
-    return prepared if len(kept) == len(rows) else prepared.taken(kept)
+        if np.any(ends[1:] < ends[:-1]):
+            rows = rows[np.argsort(ends, kind="stable")]
+            starts, ends, start_times, end_times = events.intervals_of(rows)
+        masks = self._bits[codes[rows]]
+        if not self.filters.is_empty:
+            masks = self.filters.apply(masks, events, rows, end_times)
+            if not everything and not masks.all():
+                rows, masks = rows[masks != 0], masks[masks != 0]
+                starts, ends, start_times, end_times = events.intervals_of(rows)
+        parts = partitions.number(events, rows)
+        clocks = partitions.positions(ends, parts) if self._counts else end_times
+        outside = parts < 0
+        if self._strict:
+            masks[outside] = 0
+        prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks, codes[rows])
+        dropped = (outside & (not self._strict)) | ((masks == 0) & (not self._keep_all))
+        return prepared.taken(np.flatnonzero(~dropped)) if dropped.any() else prepared
 
 
 def type_names(query: BoundQuery) -> tuple[str, ...]:
     """The types of events that a query mentions."""
     return tuple(sorted({name for component in query.components for name in component.type_names}))
-
-
-def _type_masks(query: BoundQuery, events: EventTable, threads: int) -> Array:
-    """For every event, one bit for each component that binds events of its type."""
-    names = type_names(query)
-    bits = [sum({1 << c.bit for c in query.components if name in c.type_names}) for name in names]
-    smallest = np.uint8 if len(query.components) <= 8 else np.int64
-    marks: Array = events.types.marked(names, np.array([*bits, 0], smallest), threads)
-    return marks

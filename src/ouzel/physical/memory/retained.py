@@ -21,6 +21,7 @@ from ouzel.physical.memory.growing import Growing, marked
 from ouzel.physical.memory.intervals import Intervals
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import Prepared, type_names
+from ouzel.state.parts import part
 
 
 class Retained:
@@ -35,7 +36,7 @@ class Retained:
         self.names = type_names(query)
         # of events that last, the time column tells nothing
         self.rows = EventRows("" if query.composites else query.schema.time.name, partitions)
-        self.codes = Growing(np.int8 if len(self.names) < 128 else np.int32)
+        self.codes = Growing(np.uint8 if len(self.names) < 2**8 else np.int32)
         self.intervals = Intervals()
         self.positions = Growing(np.int64)
         self.numbers = Growing(np.int32)
@@ -106,12 +107,13 @@ class Retained:
         old = numbers[:split]
         intervals = self.intervals.taken(numbers)
         tables = [self.rows.taken(old, intervals[-1][:split], self.parts[old] if self.partitions.tests else old)]
-        types = EventTypes(None, self.names, self.codes.values[old].astype(np.int32))
+        codes = [self.codes.values[old]]
         if self._pushed is not None:
             pushed, prepared = self._pushed
-            rows = prepared.rows[numbers[split:] - self._base]
-            tables.append(self.rows.conform(pushed.table).take(pa.array(rows)))
-            types = types.followed_by(pushed.types.taken(rows))
+            new = numbers[split:] - self._base
+            tables.append(self.rows.conform(pushed.table).take(pa.array(prepared.rows[new])))
+            codes.append(prepared.codes[new])
+        types = EventTypes(None, self.names, np.concatenate(codes).astype(np.int32))
         events = EventTable(pa.concat_tables(tables), self.query.schema, types, *intervals)
         self._none = events if not len(numbers) else self._none
         return events, np.arange(len(numbers))
@@ -165,7 +167,7 @@ class Retained:
         if kept is not None and len(rows) < len(kept):
             for one in self._columns():
                 one.keep(kept, self._base)
-        self.codes.extend(events.types.among(self.names)[rows])
+        self.codes.extend(prepared.codes if kept is None else prepared.codes[kept])
         self.rows.add(events.table, rows)
         self._base += len(rows)
         self._pushed = None
@@ -210,10 +212,5 @@ class Retained:
         self.masks = None if self.masks is None else Growing(np.int64, state["masks"])
         self._base = len(self.intervals)
         self._pushed = None
-        self.partitions.resume(under("partitions.", state))
+        self.partitions.resume(part("partitions", state))
         self.rows.resume(state, self._base)
-
-
-def under(prefix: str, state: dict[str, Any]) -> dict[str, Any]:
-    """The part of a state whose names begin with a prefix, without it."""
-    return {name[len(prefix) :]: value for name, value in state.items() if name.startswith(prefix)}

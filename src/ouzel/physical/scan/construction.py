@@ -54,7 +54,7 @@ class Construction:
         ends = np.count_nonzero(masks & (1 << shape.positives[-1].bit))
         columns: list[Array] = [np.empty(ends, np.int32) for _ in shape.fields(shape.length - 1)]
         stacks.reserve(len(masks), memory.keys.counts())
-        kernel = long_kernel_of(self.plan.scan_source, memory.seen)
+        kernel = long_kernel_of(self.plan.scan_source, len(masks))
         count = kernel(
             *(base, masks, retained.clocks, self.plan.limit, counts),
             *(*memory.keys.arrays(retained), *stacks.tops, *stacks.nodes_by_level, *columns),
@@ -134,7 +134,7 @@ class Construction:
         counts = memory.stacks.counts()
         for name, (level, _type) in Scratch.names(plan.shape).items():
             scratch[name].reserve(int(counts[level]))
-        kernel = long_kernel_of(plan.source, memory.seen, share)
+        kernel = long_kernel_of(plan.source, len(memory.retained.pushed[1]), share)
         retained = memory.retained
         events = (retained.starts, retained.ends, retained.start_clocks, retained.clocks, plan.limit)
         keys = memory.keys.arrays(memory.retained)

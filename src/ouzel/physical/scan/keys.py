@@ -18,6 +18,7 @@ from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import Prepared
 from ouzel.physical.memory.retained import Retained
 from ouzel.physical.scan.shape import Shape
+from ouzel.state.parts import part
 
 
 class Keys:
@@ -104,5 +105,4 @@ class Keys:
             self._sort(state["order"].tolist())
         for number, numbering in enumerate(self._numberings):
             self._columns[number] = Growing(np.int32, state[f"{number}.numbers"])
-            prefix = f"{number}."
-            numbering.resume({name[len(prefix) :]: v for name, v in state.items() if name.startswith(prefix)})
+            numbering.resume(part(str(number), state))

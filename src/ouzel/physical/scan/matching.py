@@ -13,10 +13,10 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.finish.finishing import Finishing
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Bound, One
-from ouzel.physical.memory.prepare import Prepared, prepare
+from ouzel.physical.memory.prepare import Preparation, Prepared
 from ouzel.physical.scan.construction import Construction, TooManyError
 from ouzel.physical.scan.memory import Memory
-from ouzel.physical.stoppable import stoppable
+from ouzel.physical.stoppable import LARGE, stoppable
 
 if TYPE_CHECKING:
     from ouzel.physical.scan.scan import ScanPlan
@@ -37,6 +37,8 @@ class ScanMatching:
         self.construction = Construction(plan, self.memory, limits)
         out = self.memory.retained, self.memory.pending, limits, self.counters
         self.finishing = Finishing(plan.query, plan.refutations, *out)
+        self._preparation = Preparation(plan.query, plan.filters)
+        self._largest, self._cost = -1, 0.0
         self._possible = can_match(plan.query)
 
     @property
@@ -53,15 +55,21 @@ class ScanMatching:
 
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
         """Match the events that come next, all of a moment together."""
-        return (stoppable(lambda: self._push(events, now), tell),)
+        # a run or node is met in some nanoseconds: a small batch is not worth a thread
+        size = LARGE if self.once else len(events) * (1 + self.open_runs // 100)
+        return (stoppable(lambda: self._push(events, now), tell, size=size),)
 
     def _push(self, events: EventTable, now: int | None) -> Found:
         plan, memory = self.plan, self.memory
         prepared = Prepared.none()
         if self._possible:
-            prepared = prepare(plan.query, events, plan.filters, memory.keys.partitions, self.threads)
+            prepared = self._preparation.of(events, memory.keys.partitions, self.threads)
+        if not len(prepared) and (nothing := self.finishing.nothing) is not None:
+            if now is not None:
+                memory.prune(now)
+            return nothing
         prepared, base = memory.add(events, prepared)
-        most, waiting = self._room.most(self._cost(events)), len(memory.pending)
+        most, waiting = self._room.most(self._cost_of(events)), len(memory.pending)
         try:
             columns = self._construct(prepared, base, max(most - waiting, 1))
         except TooManyError:
@@ -69,16 +77,20 @@ class ScanMatching:
                 raise self.limits.exceeded("max_matches") from None
             raise self._room.exceeded(most, "matches") from None
         bound: Bound = {one.variable: One(rows) for one, rows in zip(plan.shape.positives, columns, strict=True)}
-        found = self.finishing.finish(bound, base, now, memory.seen, ordered=not plan.shape.lasting)
+        found = self.finishing.finish(bound, base, now, len(prepared), ordered=not plan.shape.lasting)
         if not self.once:
             memory.settle(base)
             if now is not None:
                 memory.prune(now)
         return found
 
-    def _cost(self, events: EventTable) -> float:
+    def _cost_of(self, events: EventTable) -> float:
         """The bytes of a match: its event numbers, in construction and in order, and its row in the result."""
-        return 16 * self.plan.shape.length + 16 + result_cost(self.plan.query, events.table).match
+        if len(events) > self._largest:
+            # how wide columns are, the largest batch tells
+            cost = result_cost(self.plan.query, events.table).match
+            self._largest, self._cost = len(events), 16 * self.plan.shape.length + 16 + cost
+        return self._cost
 
     def _construct(self, prepared: Prepared, base: int, most: int) -> list[Array]:
         """All sequences that end in a batch, as columns of event numbers, in the order of their ends."""

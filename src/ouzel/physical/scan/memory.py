@@ -12,10 +12,11 @@ from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.finish.pending import Pending
 from ouzel.physical.memory.growing import Numbers, marked
 from ouzel.physical.memory.prepare import Prepared
-from ouzel.physical.memory.retained import Retained, under
+from ouzel.physical.memory.retained import Retained
 from ouzel.physical.memory.values import Values
 from ouzel.physical.scan.keys import Keys
 from ouzel.physical.scan.stacks import Stacks
+from ouzel.state.parts import in_parts, part
 
 if TYPE_CHECKING:
     from ouzel.physical.scan.scan import ScanPlan
@@ -36,7 +37,6 @@ class Memory:
         self.values = Values(plan.operands, once=once)
         self.stacks = Stacks(plan.shape)
         self.pending = Pending()
-        self.seen = 0
         self._since = self.stacks.counts()
         self._checked = 0
         self._remembered = 0
@@ -45,7 +45,6 @@ class Memory:
     def add(self, events: EventTable, prepared: Prepared) -> tuple[Prepared, int]:
         """Add a batch; those of its events that are in some partition, and the number of the first."""
         prepared = self.keys.add(events, prepared)
-        self.seen += len(prepared)
         self._since = self.stacks.counts()
         base = self.retained.add(events, prepared)
         wanted = may_be(self.plan.query.components, prepared.masks)
@@ -113,17 +112,15 @@ class Memory:
             "keys": self.keys.state(),
             "stacks": self.stacks.state(),
             "pending": self.pending.state(),
-            "own": {"seen": self.seen},
         }
-        return {f"{part}.{name}": value for part, state in states.items() for name, value in state.items()}
+        return in_parts(states)
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on with all of it."""
-        self.retained.resume(under("retained.", state))
-        self.keys.resume(under("keys.", state))
-        self.stacks.resume(under("stacks.", state))
-        self.pending.resume(under("pending.", state))
-        self.seen = state["own.seen"]
+        self.retained.resume(part("retained", state))
+        self.keys.resume(part("keys", state))
+        self.stacks.resume(part("stacks", state))
+        self.pending.resume(part("pending", state))
         self.values = Values(self.plan.operands, once=False)
         self._borrows = False
         if len(self.retained):

@@ -24,19 +24,21 @@ class Stacks:
         self.refuters = _pool(["refuter", "earlier"])
         self.heads = [Growing(np.int32) for _ in range(max(shape.stacks, 1))]
         self.refuting = Growing(np.int32)
+        self._pools = (*self.levels, self.refuters)
+        self._firsts = [next(iter(pool.values())) for pool in self._pools]
 
     @property
     def nodes(self) -> int:
         """The number of nodes of all levels."""
-        return sum(int(one) for one in self.counts()[:-1])
+        return sum(one.count for one in self._firsts[:-1])
 
     def __len__(self) -> int:
         """The number of nodes and refuters."""
-        return int(self.counts().sum())
+        return sum(one.count for one in self._firsts)
 
     def counts(self) -> Integers:
         """The number of nodes of each level, and of refuters."""
-        return np.array([len(next(iter(pool.values()))) for pool in (*self.levels, self.refuters)], np.int64)
+        return np.array([one.count for one in self._firsts], np.int64)
 
     # ---- a kernel's work ---------------------------------------------------------------------------------
 
@@ -45,7 +47,7 @@ class Stacks:
         for heads, count in zip(self.heads, keys if self.shape.stacks else [1], strict=False):
             heads.fill(count * self.shape.depth, -1)
         self.refuting.fill((keys[0] if self.shape.stacks else 1) * len(self.shape.inner), -1)
-        for pool in (*self.levels, self.refuters):
+        for pool in self._pools:
             for column in pool.values():
                 column.reserve(more)
 
@@ -66,7 +68,7 @@ class Stacks:
 
     def added(self, counts: Integers) -> None:
         """Take note of what a kernel has added."""
-        for pool, count in zip((*self.levels, self.refuters), counts.tolist(), strict=True):
+        for pool, count in zip(self._pools, counts.tolist(), strict=True):
             for column in pool.values():
                 column.count = count
 
@@ -74,9 +76,8 @@ class Stacks:
 
     def events(self, since: Integers | None = None) -> list[Array]:
         """The events of all nodes and refuters, or of those added since there were so many."""
-        columns = [next(iter(pool.values())) for pool in (*self.levels, self.refuters)]
-        begins = [0] * len(columns) if since is None else since.tolist()
-        return [column.data[begin : column.count] for column, begin in zip(columns, begins, strict=True)]
+        begins = [0] * len(self._firsts) if since is None else since.tolist()
+        return [one.data[begin : one.count] for one, begin in zip(self._firsts, begins, strict=True)]
 
     def prune(self, alive: Any) -> None:
         """Drop nodes that no match can use any more; `alive` says which events may still start one.
@@ -116,7 +117,9 @@ class Stacks:
         if not self.shape.stacks:
             return
         for number, heads in enumerate(self.heads):
+            heads.fill((int(kept[number].max(initial=-1)) + 1) * self.shape.depth, -1)
             self.heads[number] = _rows(heads, self.shape.depth, kept[number])
+        self.refuting.fill((int(kept[0].max(initial=-1)) + 1) * len(self.shape.inner), -1)
         self.refuting = _rows(self.refuting, len(self.shape.inner), kept[0])
 
     # ---- snapshots ---------------------------------------------------------------------------------------
