@@ -43,7 +43,7 @@ class Function:
     `strict` functions are null when any argument is; the others see the nulls.  `columns` computes it for whole
     columns at once, where that is faster than value by value; `arrays` for NumPy arrays without nulls: it
     gives one of values and one of null flags.  `compute` of a registered function that is
-    `vectorized` takes arrays.
+    `vectorized` takes arrays; as queries call it, `original` is what the user registered.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Function:
     columns: Callable[..., list[Any]] | None = field(default=None, compare=False)
     arrays: Callable[..., tuple[Any, Any]] | None = field(default=None, compare=False)
     vectorized: bool = field(default=False, compare=False)
+    original: Callable[..., Any] | None = field(default=None, compare=False)
 
     def __call__(self, *arguments: Any) -> Any:
         """The function's value."""

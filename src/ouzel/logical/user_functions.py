@@ -45,7 +45,7 @@ def prepared(function: Function, types: Sequence[ValueType], result: ValueType, 
     """A registered function for arguments of some types, at a place of a query."""
     call = _Call(function, types, result, place)
     if not function.vectorized:
-        return Function(function.name, function.result, call.value)
+        return Function(function.name, function.result, call.value, original=function.compute)
     return Function(function.name, function.result, call.value_by_arrays, arrays=call.arrays, vectorized=True)
 
 

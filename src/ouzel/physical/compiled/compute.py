@@ -9,6 +9,7 @@ import numpy as np
 
 from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression, Length, Moment, references
+from ouzel.logical.read_functions import inlined
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.compiled.by_match import by_match
 from ouzel.physical.compiled.emit import Emitter, carried_by, plain
@@ -52,6 +53,7 @@ def _steps(expression: Expression, matches: MatchTable) -> int:
 
 
 def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) -> Any:
+    expression = inlined(expression)
     variables = sorted({node.variable for node in references(expression)})
     if not variables or not len(matches):
         raise UnsuitableError("there is nothing to go through")

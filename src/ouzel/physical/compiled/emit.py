@@ -26,6 +26,7 @@ from ouzel.logical.expressions import (
     walk,
 )
 from ouzel.logical.functions import TO_FLOAT, TO_SIGNED, Stretch
+from ouzel.logical.read_functions import inlined
 from ouzel.logical.values import BOOLEAN, INTEGER, STRING, Kind, ValueType
 from ouzel.physical.compiled.calls import Call
 from ouzel.physical.compiled.comparison import SIGNS, comparison
@@ -92,11 +93,12 @@ class Emitter(Writer):
         It is not applied if one of the tests holds that an event which it mentions is `absent`.  What calls
         functions is written such that they are called only where nothing before has decided.
         """
-        name, is_lazy = self.fresh(), any(map(_calls, conjunct.literals))
+        literals = [inlined(literal) for literal in conjunct.literals]
+        name, is_lazy = self.fresh(), any(map(_calls, literals))
         if is_lazy:
             self.line(f"{name} = {' or '.join(absent) or 'False'}")
         flags = list(absent)
-        for literal in conjunct.literals:
+        for literal in literals:
             # a literal is true of an event whose type lacks an attribute that it mentions (SASE 2.2.2)
             lacking = [node for node in references(literal) if isinstance(node, Attribute) and node.missing_in]
             for node in dict.fromkeys(lacking):
