@@ -23,9 +23,10 @@ needs_duckdb = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="Matplotlib is not installed")
 
 
-def test_there_are_the_experiments_of_both_papers_and_six_cases() -> None:
+def test_there_are_the_experiments_of_both_papers_and_seven_cases() -> None:
     papers = [f"{paper}-{number}" for paper in ("sase", "sase+") for number in range(1, 7)]
-    assert list(EXPERIMENTS) == [*papers, "flink", "counting", "pushes", "start-up", "planning", "spark"]
+    others = ["flink", "counting", "pushes", "composition", "start-up", "planning", "spark"]
+    assert list(EXPERIMENTS) == [*papers, *others]
 
 
 @pytest.mark.parametrize(

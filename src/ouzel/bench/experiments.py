@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ouzel.bench import cases, planning, pushes, sase, sase_plus, spark_batch, spark_stream, start_up
+from ouzel.bench import cases, composition, planning, pushes, sase, sase_plus, spark_batch, spark_stream, start_up
 from ouzel.bench.measure import Row
 
 
@@ -54,6 +54,7 @@ EXPERIMENTS = {
     "flink": Experiment(cases.flink, 43_200_000, 1_000_000),
     "counting": Experiment(cases.counting, 50_000, 50_000),
     "pushes": Experiment(pushes.pushes, 4_000_000, 400_000),
+    "composition": Experiment(composition.composition, 5_000_000, 300_000),
     "start-up": Experiment(start_up.start_up, 200_000, 200_000, "first call"),
     "planning": Experiment(planning.planning, 1_000, 100, "ms a query", "queries"),
     "spark": Experiment(_spark, 10_000_000, 200_000, "seconds"),

@@ -22,7 +22,7 @@ def composite_events(query: BoundQuery, matches: MatchTable, table: pa.Table) ->
     event_type = composite_type(query)
     own = {name: column.name for name, column in (event_type.attributes or {}).items()}
     columns = [own.get(name, f"{event_type.name}.{name}") for name in table.column_names]
-    types = EventTypes(None, (event_type.name,), np.zeros(len(matches), np.int32))
+    types = EventTypes.of_column(pa.chunked_array([pa.repeat(event_type.name, len(matches))]))
     intervals = matches.starts, matches.ends, matches.start_times, matches.end_times
     return EventTable(table.rename_columns(columns), query.schema, types, *intervals)
 
