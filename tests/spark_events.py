@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 import ouzel as oz
 
 Events = list[dict[str, Any]]
+EVENT_TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
 SCHEMA = "eid string, ts long, type string, k long, x long, y long"
 
 
@@ -40,8 +41,7 @@ def rows_of(table: Events) -> list[str]:
 
 
 def expected(events: Events, query: str, order: list[str] | None = None) -> list[str]:
-    types = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
-    return rows_of(oz.match(events, query, engine="reference", types=types, order=order))
+    return rows_of(oz.match(events, query, engine="reference", types=EVENT_TYPES, order=order))
 
 
 PAIR = "RETURN a.eid AS a, b.eid AS b"

@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 import ouzel as oz
-from spark_events import PAIR, QUERIES, expected, rows, stream
+from spark_events import EVENT_TYPES, PAIR, QUERIES, expected, rows, rows_of, stream
 from spark_feeds import END, Feed, in_batches
 
 
@@ -59,6 +59,26 @@ def test_killed_between_the_sink_and_the_log_of_what_is_done(feed: Feed) -> None
     feed.add(*parts[2:], [END])
     feed.run(QUERIES["refuted at the end"])
     assert rows(feed.found()) == expected(events, QUERIES["refuted at the end"])
+
+
+def test_queries_that_feed_each_other(feed: Feed) -> None:
+    """Composite events wait in the state for those that may come before them, and last from start to end."""
+    events = stream(13, 150, 200)
+    text = """
+        QUERY pairs PATTERN SEQ(A a, B b, !(C c)) WHERE [k] WITHIN 12 RETURN a.k AS k, a.eid AS eid INTO Pair
+        QUERY after PATTERN SEQ(Pair p, A a) WHERE [k] WITHIN 25 RETURN p.eid AS p, a.eid AS a
+        QUERY first PATTERN SEQ(Pair p, Pair q) WHERE skip_till_next_match { [k] } WITHIN 40
+            RETURN p.eid AS p, q.eid AS q, end(q) - start(p) AS lasting OUTPUT NON_OVERLAP
+    """
+    for batch in [*in_batches(events, 60, 70, disorder=10), [END]]:
+        feed.add(batch)
+        feed.run(text, watermark=10)
+    reference = oz.match(events, text, engine="reference", types=EVENT_TYPES)
+    found = feed.found()
+    for name in ("pairs", "after", "first"):
+        own = rows(found.where(f"query = '{name}'").select(f"{name}.*"))
+        assert own
+        assert own == rows_of(reference[name])
 
 
 def test_late_events_come_out(feed: Feed) -> None:
