@@ -91,7 +91,8 @@ def integers(column: pa.ChunkedArray) -> Array:
     column = plain(column)
     if pa.types.is_date32(column.type) or pa.types.is_time32(column.type):
         column = column.cast(pa.int32())
-    values = (column if pa.types.is_integer(column.type) else column.cast(pa.int64())).fill_null(0).to_numpy()
+    column = column if pa.types.is_integer(column.type) else column.cast(pa.int64())
+    values = (column.fill_null(0) if column.null_count else column).to_numpy()
     return values.astype(np.int64, copy=False)  # type: ignore[no-any-return]
 
 

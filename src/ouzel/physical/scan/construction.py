@@ -50,6 +50,8 @@ class Construction:
     def scan(self, masks: Integers, base: int) -> list[Array]:
         """Push the latest events, of which the first has the number `base`; the ends among them, as columns."""
         memory, shape, stacks = self.memory, self.plan.shape, self.memory.stacks
+        if not len(masks):
+            return [np.empty(0, np.int32)]
         retained, counts = memory.retained, stacks.counts()
         ends = np.count_nonzero(masks & (1 << shape.positives[-1].bit))
         columns: list[Array] = [np.empty(ends, np.int32) for _ in shape.fields(shape.length - 1)]
@@ -69,7 +71,9 @@ class Construction:
         Where their number is not known before, each thread makes `own` at most.
         """
         count = len(ends[0])
-        share = 1 / max(count, 1)
+        if not count:
+            return Constructed([np.empty(0, np.int32)] * self.plan.shape.length, 0)
+        share = 1 / count
         parts = list(pairwise(count * k // threads for k in range(threads + 1)))
         if self.plan.counts_first and self.memory.once and not self.limits.sheds:
             return Constructed(self._counted(ends, parts, most, share), 0)

@@ -96,7 +96,7 @@ class ScanMatching:
         """All sequences that end in a batch, as columns of event numbers, in the order of their ends."""
         length, before = self.plan.shape.length, self.memory.stacks.nodes
         ends = self.construction.scan(prepared.masks, base)
-        nodes = self.memory.stacks.nodes
+        nodes = self.memory.stacks.nodes if len(prepared) else before
         self.counters.add(Counters(made=nodes - before, peak=nodes))
         if nodes > self.limits.max_nodes:
             raise self.limits.exceeded("max_nodes")
