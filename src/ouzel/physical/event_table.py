@@ -92,9 +92,21 @@ class EventTable:
         table, types = self.table.slice(begin, end - begin), self.types.sliced(begin, end)
         return EventTable(table, self.schema, types, *intervals)
 
+    def column(self, name: str, rows: Integers) -> pa.ChunkedArray:
+        """A column of some rows."""
+        column = self.table.column(name)
+        return column if self._are_all(rows) else column.take(pa.array(rows))
+
+    def _are_all(self, rows: Integers) -> bool:
+        """Whether rows are all that there are, in order."""
+        is_long = len(rows) == len(self) and len(rows) > 0 and rows[0] == 0 and rows[-1] == len(rows) - 1
+        return bool(is_long and np.all(rows[1:] > rows[:-1]))
+
     def intervals_of(self, rows: Integers) -> tuple[Integers, Integers, Integers, Integers]:
         """The intervals of some rows: starts and ends as moments, and as times; what is one stays one."""
         columns = self.starts, self.ends, self.start_times, self.end_times
+        if self._are_all(rows):
+            return columns
         arrays = {key: one[rows] for key, one in {id(one): one for one in columns}.items()}
         starts, ends, start_times, end_times = (arrays[id(one)] for one in columns)
         return starts, ends, start_times, end_times

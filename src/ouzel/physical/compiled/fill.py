@@ -115,7 +115,7 @@ class Filling:
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of the rows."""
         if name not in self._taken:
-            self._taken[name] = self.events.table.column(name).take(pa.array(self.rows))
+            self._taken[name] = self.events.column(name, self.rows)
         return self._taken[name]
 
     def _numbers(self, values: list[Any]) -> Array:

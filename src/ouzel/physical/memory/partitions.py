@@ -79,8 +79,7 @@ class Partitions:
     def _taken(self, events: EventTable, rows: Integers, column: str, test: EquivalenceTest) -> pa.ChunkedArray:
         """What a test compares of some rows; of several columns, texts that are equal if their values are."""
         if column != SEVERAL:
-            held = events.table.column(column)
-            return _comparable(held if len(held) == 1 == len(rows) else held.take(pa.array(rows)))
+            return _comparable(events.column(column, rows))
         words = np.full(len(rows), None, object)
         minded = self._types | test.pattern_types
         for name in sorted({held for one in minded if (held := test.column(one)) is not None}):

@@ -14,6 +14,9 @@ from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.memory.partitions import Partitions
 
+# So few partitions are told apart faster one after the other than by sorting.
+FEW = 8
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -59,8 +62,11 @@ class Prepared:
         """The events of each partition together, still in order of time."""
         if not np.any(self.parts[1:] != self.parts[:-1]):
             return self
+        least, most = int(self.parts.min()), int(self.parts.max())
+        if most - least < FEW:
+            return self.taken(np.concatenate([np.flatnonzero(self.parts == p) for p in range(least, most + 1)]))
         # numbers of 16 bits are sorted digit by digit, which is several times faster
-        small = int(self.parts.max()) < 2**15
+        small = most < 2**15
         return self.taken(np.argsort(self.parts.astype(np.int16) if small else self.parts, kind="stable"))
 
     def taken(self, places: Integers) -> Prepared:
