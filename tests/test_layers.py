@@ -57,7 +57,7 @@ ROOMS = {
         # all events at once
         {"embedded", "compressed"},
         # batch by batch
-        {"fingerprint", "intake", "kept_parameters", "ordering", "replay", "stages", "matcher"},
+        {"chain", "fingerprint", "intake", "kept_parameters", "ordering", "replay", "matcher"},
         {"spark"},
         {"__init__"},
     ],

@@ -7,7 +7,7 @@ from unittest.mock import patch
 from hypothesis import assume, given, settings
 
 import ouzel as oz
-from engines.pushes import Events, Found, Pushes, matched, pushed, pushes
+from engines.pushes import TYPES, Events, Found, Pushes, matched, pushed, pushes
 from ouzel.physical.compiled import kernel
 from ouzel.testing.programs import Program, program_text, programs
 from ouzel.testing.strategies import streams
@@ -30,13 +30,13 @@ def numbered(events: Events) -> Events:
 
 def check(program: Program, events: Events, engine: str) -> None:
     text, events = program_text(program), numbered(events)
-    by_reference = expected(text, events)
     try:
-        found = matched(text, events, engine=engine)
+        found = oz.match(events, text, types=TYPES, engine=engine, limits=FEW)
     except oz.OuzelError as error:
-        assume("cannot run this query" not in str(error))
+        assume("cannot run this query" not in str(error) and "more than" not in str(error))
         raise
-    assert found == by_reference
+    # in the order of results, too
+    assert found == oz.match(events, text, types=TYPES, engine="reference")
 
 
 @settings(max_examples=150)
@@ -57,7 +57,7 @@ def test_programs_by_the_automaton(program: Program, events: Events) -> None:
     check(program, events, "automaton")
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(programs(levels=2), streams(14, min_events=8))
 def test_programs_compiled(program: Program, events: Events) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):

@@ -122,6 +122,16 @@ class EventTable:
         """No events, of the same columns."""
         return self.taken(np.zeros(0, np.int64))
 
+    def parted(self, time: int) -> tuple[EventTable | None, EventTable | None]:
+        """The events that end before a time and the others, if there are some; in order nothing is copied."""
+        times = self.end_times
+        if len(times) > 1 and np.any(times[1:] < times[:-1]):
+            before = times < time
+            return self.taken(np.flatnonzero(before)), self.taken(np.flatnonzero(~before))
+        edge = int(times.searchsorted(time))
+        early = self.slice(0, edge) if edge else None
+        return early, self.slice(edge, len(self)) if edge < len(times) else None
+
     def select(self, columns: Collection[str]) -> EventTable:
         """The events with only some of their columns."""
         table = _with_fields(self.table, columns)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from functools import reduce
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from ouzel.logical.program import composite_type
@@ -60,9 +59,9 @@ class Inbox:
         """Let those go that end before a time; None says all."""
         pieces, self._pieces, gone = self._pieces, [], []
         for piece in pieces:
-            early, late = _parted(piece, until)
-            gone += [early] if len(early) else []
-            self._pieces += [late] if len(late) else []
+            early, late = (piece, None) if until is None else piece.parted(until)
+            gone += [early] if early else []
+            self._pieces += [late] if late else []
         return self._joined(gone)
 
     def _joined(self, pieces: list[EventTable]) -> EventTable:
@@ -78,18 +77,6 @@ class Inbox:
         self._none, self._pieces = None, []
         if state:
             self.add(read(state, schema))
-
-
-def _parted(events: EventTable, until: int | None) -> tuple[EventTable, EventTable]:
-    """The events that end before a time, and the others."""
-    if until is None:
-        return events, events.none()
-    early = events.end_times < until
-    if np.all(early):
-        return events, events.none()
-    if not np.any(early):
-        return events.none(), events
-    return events.taken(np.flatnonzero(early)), events.taken(np.flatnonzero(~early))
 
 
 def kept(events: EventTable) -> dict[str, Any]:

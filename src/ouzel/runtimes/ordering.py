@@ -42,15 +42,15 @@ class Ordering:
         """Take events in any order, and let time pass to `now` if that is said; the events to go on with."""
         latest = int(events.end_times.max()) - self.delay if len(events) else self.now
         self.now = max(latest if now is None else max(latest, now), self.now)
-        before, held = _parted(self.held, self.now)
-        new, rest = _parted(events, self.now)
+        before, held = self.held.parted(self.now)
+        new, rest = events.parted(self.now)
         self.held = self._joined(held, rest)
         return self._ranked(self._joined(before, new))
 
     def advance(self, now: int) -> EventTable:
         """Let time pass; the events before it."""
         self.now = max(now, self.now)
-        before, held = _parted(self.held, self.now)
+        before, held = self.held.parted(self.now)
         self.held = self._joined(held, None)
         return self._ranked(self._joined(before, None))
 
@@ -80,14 +80,3 @@ class Ordering:
         moments = ranked.ends + self.released
         self.released += int(ranked.ends.max(initial=-1)) + 1
         return replace(ranked, starts=moments, ends=moments)
-
-
-def _parted(events: EventTable, now: int) -> tuple[EventTable | None, EventTable | None]:
-    """The events before a time and the others, if there are some; in order of time nothing is copied."""
-    times = events.end_times
-    if len(times) > 1 and np.any(times[1:] < times[:-1]):
-        before = times < now
-        return events.taken(np.flatnonzero(before)), events.taken(np.flatnonzero(~before))
-    edge = int(times.searchsorted(now))
-    before_it = events.slice(0, edge) if edge else None
-    return before_it, events.slice(edge, len(events)) if edge < len(times) else None
