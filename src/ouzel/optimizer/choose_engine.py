@@ -8,7 +8,7 @@ from ouzel.errors import OuzelError, did_you_mean
 from ouzel.logical.partition_stream import partition_stream
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
-from ouzel.physical.contract import Engine, Engines, Offer, PhysicalPlan, Refusal
+from ouzel.physical.contract import Engine, Engines, Offer, Refusal
 
 AUTO = "auto"
 
@@ -47,7 +47,6 @@ def choose_engine(
         partition_reason=partition_reason,
         physical=offer.make(),
         cost=offer.cost,
-        otherwise=None if chosen is engines[-1] else _last_resort(query, engines),
         is_asked=requested != AUTO,
         passed_over=tuple((engine.name, _reason(offers[engine])) for engine in more_special),
     )
@@ -58,12 +57,6 @@ def _offer(engine: Engine, query: BoundQuery, tuning: Mapping[str, str], having:
     if isinstance(offer, Offer) and having is not object and not isinstance(offer.make(), having):
         return Refusal("it writes every match out")
     return offer
-
-
-def _last_resort(query: BoundQuery, engines: Engines) -> PhysicalPlan:
-    offer = engines[-1].offer(query, {})
-    assert isinstance(offer, Offer)
-    return offer.make()
 
 
 def _reason(offer: Offer | Refusal) -> str:

@@ -13,7 +13,6 @@ class Plan:
     """The choices made for one query, each with its reason.
 
     - `physical` is what the engine made of the query, and `cost` about how many nanoseconds it takes for an event.
-    - `otherwise` is for events that it turns out not to be suited to: None if there are no such events.
     - `is_asked` says that the engine was asked for; else `passed_over` are more special ones, and why not those.
     """
 
@@ -24,6 +23,5 @@ class Plan:
     partition_reason: str
     physical: PhysicalPlan
     cost: float
-    otherwise: PhysicalPlan | None
     is_asked: bool
     passed_over: tuple[tuple[str, str], ...]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import pyarrow as pa
 
 from ouzel.explain.layout import Placed, Sections
@@ -23,7 +24,7 @@ from ouzel.logical.expressions import Expression
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
-from ouzel.physical.match_table import MatchTable
+from ouzel.physical.match_table import Bound, Many, MatchTable, One
 from ouzel.physical.match_totals import MatchTotals
 
 Compute = Callable[[Expression], Any]
@@ -38,7 +39,7 @@ WRITTEN_OUT = 100.0
 
 
 class UnsuitableError(Exception):
-    """An engine cannot run a query, or cannot run it over these events; the message says why."""
+    """An engine cannot run a query, or has no graph of its matches; the message says why."""
 
 
 # ---- engines and what they offer -------------------------------------------------------------------------
@@ -180,6 +181,15 @@ class Found:
     events: EventTable
     compute: Compute
     totals: Callable[[], MatchTotals] | None = None
+
+    @classmethod
+    def nothing(cls, query: BoundQuery, events: EventTable) -> Found:
+        """No matches."""
+        positives = [component for component in query.components if not component.negative]
+        none = np.zeros(0, np.int64)
+        many = Many(np.zeros(1, np.int64), none, np.zeros(0, np.bool_))
+        bound: Bound = {one.variable: many if one.is_array else One(none) for one in positives}
+        return cls(query, MatchTable(bound, lambda: (none, none, none, none)), events, lambda _expression: [])
 
 
 @dataclass

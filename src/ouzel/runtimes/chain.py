@@ -13,10 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ouzel.errors import FunctionError, OuzelError
+from ouzel.errors import OuzelError
 from ouzel.logical.columns import needed_columns
 from ouzel.optimizer.plan import Plan
-from ouzel.physical.contract import Found, Matching, Takes, UnsuitableError
+from ouzel.physical.contract import Found, Matching, Takes
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.composites import Inbox, composite_events, read_by
@@ -103,12 +103,7 @@ class _Link:
 
     def push(self, events: EventTable, until: int | None) -> Found:
         """Match events; none that ends before a time will follow."""
-        try:
-            (found,) = self.matching.push(events, until)
-        except UnsuitableError as why:
-            if isinstance(why.__cause__, FunctionError):
-                raise why.__cause__ from why.__cause__.__cause__
-            raise OuzelError(f"the engine {self.plan.engine} cannot go on: {why}") from why
+        (found,) = self.matching.push(events, until)
         return found
 
     def result(self, found: Found, until: int | None) -> pa.Table:

@@ -13,7 +13,7 @@ from ouzel.errors import OuzelWarning, outer_level
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.expressions import Expression, MatchNumber
 from ouzel.optimizer.plan import Plan
-from ouzel.physical.contract import AddsUp, Counters, Found, PhysicalPlan, UnsuitableError
+from ouzel.physical.contract import AddsUp, Counters, Found
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import MatchTable
@@ -60,7 +60,7 @@ def find_program(
     for plan in plans:
         query = plan.query
         given = read_by(query, events, composites, needed_columns([query]))
-        totals = _totals(plan, given, limits, steps) if query.aggregates else None
+        totals = _totals(plan, given, limits, steps) if query.aggregates and len(given) else None
         if totals is not None:
             yield plan, None, totals_table(query, totals, given)
             continue
@@ -79,29 +79,17 @@ def _find_query(
     plan: Plan, events: EventTable, limits: Limits, steps: _Steps, counters: Counters, threads: int
 ) -> Found:
     """The matches of one query among events."""
-    if plan.cost >= SLOW and not plan.is_asked:
-        _warn_of_slowness(
-            plan.engine, len(events), "; ".join(f"not {name}: {why}" for name, why in plan.passed_over)
-        )
-
-    def run(physical: PhysicalPlan) -> Found:
-        matching = physical.begin(limits, once=True, threads=threads)
-        (found,) = matching.push(events, None, steps.tell(len(events)))
-        counters.add(matching.counters)
-        steps.add(len(events), len(events))
-        steps.next_query()
-        return found
-
-    if plan.otherwise is None:
-        return run(plan.physical)
     if not len(events):
-        # to find nothing, nothing need be compiled
-        return run(plan.otherwise)
-    try:
-        return run(plan.physical)
-    except UnsuitableError as why:
-        _warn_of_slowness("reference", len(events), f"not {plan.engine}: {why}")
-    return run(plan.otherwise)
+        steps.next_query()
+        return Found.nothing(plan.query, events)  # for which nothing need be compiled
+    if plan.cost >= SLOW and len(events) >= SLOW_FROM and not plan.is_asked:
+        _warn_of_slowness(plan, len(events))
+    matching = plan.physical.begin(limits, once=True, threads=threads)
+    (found,) = matching.push(events, None, steps.tell(len(events)))
+    counters.add(matching.counters)
+    steps.add(len(events), len(events))
+    steps.next_query()
+    return found
 
 
 def _numbered(found: Found) -> Found:
@@ -126,12 +114,11 @@ def _totals(plan: Plan, events: EventTable, limits: Limits, steps: _Steps) -> Ma
     return totals
 
 
-def _warn_of_slowness(engine: str, events: int, why: str) -> None:
-    """Warn of a slow engine where there are many events."""
-    if events >= SLOW_FROM:
-        text = f"the {engine} matcher goes through {events:,} events one by one, which may take long ({why})"
-        hint = "match fewer events at once, or say it with what is compiled; explain shows what runs where"
-        warnings.warn(f"{text}\n  hint: {hint}", OuzelWarning, stacklevel=outer_level())
+def _warn_of_slowness(plan: Plan, events: int) -> None:
+    why = "; ".join(f"not {name}: {reason}" for name, reason in plan.passed_over)
+    text = f"the {plan.engine} matcher goes through {events:,} events one by one, which may take long ({why})"
+    hint = "match fewer events at once, or say it with what is compiled; explain shows what runs where"
+    warnings.warn(f"{text}\n  hint: {hint}", OuzelWarning, stacklevel=outer_level())
 
 
 class _Steps:
