@@ -1,7 +1,11 @@
-"""What a query returns, the same wherever it runs: on every engine, compiled or not, and in a matcher."""
+"""What a query returns, the same wherever it runs: on every engine, compiled or not, and in a matcher.
+
+Where an engine or a matcher refuses a query, the list of refusals must have that.
+"""
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 from unittest.mock import patch
@@ -9,54 +13,93 @@ from unittest.mock import patch
 import pyarrow as pa
 
 import ouzel as oz
+from engines.refusals import MATCHER, is_listed
 from ouzel.physical.compiled import kernel
 
 Row = dict[str, Any]
-ENGINES = ("scan", "automaton", "auto")
+ENGINES = ("scan", "automaton")
+# What a matcher can be told as match can; tests that tell more are about match alone.
+OPTIONS = {"time", "type", "order", "types", "time_unit", "params", "limits"}
+REFUSED = re.compile(r"the engine (?P<engine>\w+) cannot run this query, not \w+: (?P<why>.*)", re.DOTALL)
 
 
 def everywhere(
-    query: str, events: pa.Table, *, runs_on: str | None = None, compiled: str | None = None, **options: Any
+    query: str,
+    events: Any,
+    *,
+    of: str | None = None,
+    runs_on: str | None = None,
+    compiled: str | None = None,
+    **options: Any,
 ) -> list[Row]:
-    """The rows that the reference returns, once all other ways agree; `runs_on` is an engine that must take part.
+    """The rows that the reference returns, once all other ways agree; `of` names one query of several.
 
-    `compiled` names one that must, compiled, which takes seconds.
-    Events come in order of time, for they are pushed to a matcher one by one as well, with a snapshot in between.
+    `runs_on` is an engine that must take part, `compiled` one that must, compiled, which takes seconds.
     """
     with warnings.catch_warnings():
         # a pattern may well mention a type that the few events of a test do not have
         warnings.simplefilter("ignore", oz.OuzelWarning)
-        expected = _agreed(query, events, runs_on or compiled, compiled, options)
-    rows: list[Row] = expected.to_pylist()
-    assert sorted(map(repr, pushed(query, events, **options))) == sorted(map(repr, rows)), "matcher"
-    return rows
-
-
-def _agreed(
-    query: str, events: pa.Table, runs_on: str | None, compiled: str | None, options: dict[str, Any]
-) -> pa.Table:
-    expected = oz.match(events, query, engine="reference", **options)
-    for engine in ENGINES:
-        try:
-            found = oz.match(events, query, engine=engine, **options)
-        except oz.OuzelError as error:
-            if engine == runs_on or "cannot run this query" not in str(error):
-                raise
-            continue
-        assert found.equals(expected), engine
-    if compiled is not None:
-        with patch.object(kernel, "COMPILE_FROM", 0):
-            assert oz.match(events, query, engine=compiled, **options).equals(expected), f"{compiled}, compiled"
+        expected = matched(query, events, of, engine="reference", **options)
+        for engine in ENGINES:
+            try:
+                found = matched(query, events, of, engine=engine, **options)
+            except oz.OuzelError as error:
+                check_refusal(error, engine, must_run=engine in (runs_on, compiled))
+                continue
+            assert repr(found) == repr(expected), engine
+        if compiled is not None:
+            with patch.object(kernel, "COMPILE_FROM", 0):
+                found = matched(query, events, of, engine=compiled, **options)
+                assert repr(found) == repr(expected), f"{compiled}, compiled"
+        if isinstance(events, list | pa.Table) and options.keys() <= OPTIONS:
+            _check_matcher(query, events, of, options, expected)
     return expected
 
 
-def pushed(query: str, events: pa.Table, **options: Any) -> list[Row]:
-    """The rows that a matcher returns, events pushed one by one, with a snapshot before the last."""
+def matched(query: str, events: Any, of: str | None = None, **options: Any) -> list[Row]:
+    """The rows that match returns."""
+    result = oz.match(events, query, **options)
+    result = result if of is None else result[of]
+    return list(result.to_pylist() if isinstance(result, pa.Table) else result)
+
+
+def check_refusal(error: oz.OuzelError, engine: str, *, must_run: bool = False) -> None:
+    """Raise the error again, unless it is a refusal that is listed."""
+    refused = REFUSED.fullmatch(str(error))
+    if refused is None or must_run:
+        raise error
+    assert is_listed(engine, refused["why"]), f"{engine} refuses what is not listed: {refused['why']}"
+
+
+def _check_matcher(query: str, events: Any, of: str | None, options: dict[str, Any], expected: list[Row]) -> None:
+    table = events if isinstance(events, pa.Table) else _table(events)
+    table = table.sort_by(options.get("time", "ts"))
+    try:
+        found = pushed(query, table, of=of, size=2, **options)
+    except oz.OuzelError as error:
+        if not is_listed(MATCHER, str(error)):
+            raise
+        return
+    assert sorted(map(repr, found)) == sorted(map(repr, expected)), "a matcher"
+
+
+def _table(rows: list[Row]) -> pa.Table:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({name: [row.get(name) for row in rows] for name in names})
+
+
+def pushed(query: str, events: pa.Table, *, of: str | None = None, size: int = 1, **options: Any) -> list[Row]:
+    """The rows that a matcher returns, given so many events at a time, in order; before the last, a snapshot."""
     matcher = oz.matcher(query, events.schema, **options)
     found: list[Row] = []
-    for row in range(events.num_rows):
-        if row == events.num_rows - 1:
+    for row in range(0, events.num_rows, size):
+        if row + size >= events.num_rows:
             matcher = oz.restore(matcher.snapshot())
-        found += matcher.push(events.slice(row, 1)).to_pylist()
-    found += matcher.finish().to_pylist()
+        found += _rows(matcher.push(events.slice(row, size)), of)
+    found += _rows(matcher.finish(), of)
     return found
+
+
+def _rows(result: Any, of: str | None) -> list[Row]:
+    rows: list[Row] = (result if of is None else result[of]).to_pylist()
+    return rows

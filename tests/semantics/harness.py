@@ -1,4 +1,4 @@
-"""Events written on one line, and what a query finds in them, the events in any order of arrival."""
+"""Events written on one line, and what a query finds in them: on every engine, in any order of arrival."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 import ouzel as oz
+from semantics.everywhere import everywhere, matched
 
 Row = dict[str, Any]
 
@@ -51,15 +52,24 @@ def found(query: str, events: Any, *, of: str | None = None, **options: Any) -> 
 
 
 def rows(query: str, events: Any, *, of: str | None = None, **options: Any) -> list[Row]:
-    """The rows that a query returns.
+    """The rows that a query returns, on every engine; or on one, if options name it.
 
     >>> rows("PATTERN SEQ(A a, B b) RETURN b.ts - a.ts AS pause", "a1 b5")
     [{'pause': 4}]
     """
     events = stream(events) if isinstance(events, str) else events
-    result = _matches(query, events, of, options)
-    assert result == _matches(query, _backwards(events), of, options), "the order of arrival must not matter"
+    if "engine" in options:
+        return _quietly(query, events, of, options)
+    result = everywhere(query, events, of=of, **options)
+    assert result == _quietly(query, _backwards(events), of, options), "the order of arrival must not matter"
     return result
+
+
+def _quietly(query: str, events: Any, of: str | None, options: Mapping[str, Any]) -> list[Row]:
+    with warnings.catch_warnings():
+        # a pattern may well mention a type that the few events of a test do not have
+        warnings.simplefilter("ignore", oz.OuzelWarning)
+        return matched(query, events, of, **options)
 
 
 def value(expression: str, event: str) -> Any:
@@ -86,15 +96,6 @@ def _value(text: str) -> Any:
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     return float(text) if re.fullmatch(r"-?\d+\.\d+", text) else text
-
-
-def _matches(query: str, events: Any, of: str | None, options: Mapping[str, Any]) -> list[Row]:
-    with warnings.catch_warnings():
-        # a pattern may well mention a type that the few events of a test do not have
-        warnings.simplefilter("ignore", oz.OuzelWarning)
-        result = oz.match(events, query, **options)
-    result = result if of is None else result[of]
-    return list(result.to_pylist() if isinstance(result, pa.Table) else result)
 
 
 def _backwards(events: Any) -> Any:

@@ -1,0 +1,99 @@
+"""Which engine refuses which queries, and why: what is not in this list, every engine runs.
+
+Each refusal has an example, which is refused (`test_refusals.py`): what an engine has learnt goes off the list.
+The suite in tests/semantics runs every query on every engine, and lets it refuse only for a reason listed here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+MATCHER = "matcher"
+"""Not an engine, but what lets one run batch by batch."""
+
+EVENTS = {
+    "A": pa.table({"ts": [1], "k": [1], "x": [1]}),
+    "B": pa.table({"ts": [2], "k": [1], "x": [2]}),
+    "C": pa.table({"ts": [3], "x": [3]}),
+    "D": pa.table({"ts": [4], "k": [1], "x": [4]}),
+}
+"""Events for the examples; those of type C have no `k`."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What an engine says, as a regular expression, and a query of which it says so; or of a further column."""
+
+    engine: str
+    why: str
+    example: str
+    column: pa.DataType | None = None
+
+
+IN_SEQUENCE = "an automaton takes events in sequence, not & or grouping closures"
+
+REFUSALS = [
+    # ---- by design ---------------------------------------------------------------------------------------
+    Refusal("scan", "a scan takes single events in sequence", "SEQ(A a, B+ b[])"),
+    Refusal("scan", "a scan takes single events in sequence", "SEQ(A a, (B b | C c))"),
+    Refusal("scan", "a scan takes single events in sequence", "A a & B b"),
+    Refusal(
+        "scan",
+        r"a scan finds all sequences, and the strategy is \w+",
+        "SEQ(A a, B b) WHERE skip_till_next_match(a, b) {a.x < b.x}",
+    ),
+    Refusal(
+        "scan",
+        "a scan has a loop for each component, and 20 can nest in each other",
+        f"SEQ({', '.join(f'A a{number}' for number in range(21))})",
+    ),
+    Refusal(
+        "scan", "a scan takes at most 60 components", f"SEQ({', '.join(f'A a{number}' for number in range(61))})"
+    ),
+    Refusal("automaton", IN_SEQUENCE, "SEQ(A a, B b & C c)"),
+    Refusal("automaton", IN_SEQUENCE, "SEQ(A a, B^2 b[], D d)"),
+    # ---- for now -----------------------------------------------------------------------------------------
+    Refusal("scan", r"events of type \S+ have no '[^']+'", "SEQ(A a, C c) WHERE [k]"),
+    Refusal("automaton", r"events of type \S+ have no '[^']+'", "SEQ(A a, C c) WHERE [k]"),
+    Refusal("automaton", r"the closure '\w+' may be empty in an alternative", "SEQ(A a, (B* b[] | C c), D d)"),
+    Refusal(
+        "automaton",
+        r"it aggregates '\w+', which is in an alternative",
+        "SEQ(A a, (B+ b[] | C c), D d) WHERE sum(b[].x) < d.x",
+    ),
+    Refusal(
+        "automaton",
+        r"a condition on '\w+' aggregates '\w+'",
+        "SEQ(A+ a[], !(C c), D d) WHERE c.x > sum(a[].x) WITHIN 9",
+    ),
+    Refusal(
+        "automaton",
+        r"a condition on '\w+' is on every element of '\w+'",
+        "SEQ(A+ a[], !(C c), D d) WHERE c.x > a[i].x WITHIN 9",
+    ),
+    Refusal(
+        "automaton",
+        r"it holds for every element of '\w+' when another component begins",
+        "SEQ(A+ a[], D d) WHERE d.x > a[i].x",
+    ),
+    # ---- batch by batch ----------------------------------------------------------------------------------
+    Refusal(
+        MATCHER,
+        r"match_number\(\): required all events at once.*",
+        "SEQ(A a, B b) RETURN match_number() AS n",
+    ),
+    Refusal(
+        MATCHER,
+        "column '[^']+': required a type that Arrow can join; got .*",
+        "SEQ(A a, B b)",
+        pa.sparse_union([pa.field("x", pa.int64())]),
+    ),
+]
+
+
+def is_listed(engine: str, why: str) -> bool:
+    """Whether an engine may refuse a query for a reason."""
+    return any(one.engine == engine and re.fullmatch(one.why, why, re.DOTALL) for one in REFUSALS)
