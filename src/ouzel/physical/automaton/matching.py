@@ -133,7 +133,7 @@ class AutomatonMatching:
         begins, arguments = self._begins(new), self._arguments(new)
         # what is shed must not depend on the number of threads
         is_shared = self.once and len(new) >= share.PARALLEL_FROM and not self.limits.sheds
-        ranges = split_evenly(begins, self.threads if is_shared else 1)
+        ranges = split_evenly(begins, self.threads) if is_shared else [(0, len(begins) - 1)]
         room = self.room.part(len(ranges))
         if len(ranges) == 1:
             return self._expand(self.memory.store, *self._drive(new, base, begins, arguments, room), room)

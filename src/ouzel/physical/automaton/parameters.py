@@ -101,8 +101,12 @@ class Work(Record):
     found: Any
 
     @classmethod
-    def begin(cls, widths: tuple[int, int], partitions: int, events: int, room: int = 64) -> Work:
-        """Room for a few runs of some width, and for some of the events to end a match."""
+    def begin(cls, widths: tuple[int, int], partitions: int, events: int, opened: int, room: int = 64) -> Work:
+        """Room for a few runs of some width, and for some of the events to end a match.
+
+        Where runs are open already, about as many will be: there is room for them, and for some that begin.
+        """
+        stay = room + opened + (events // 8 if opened else 0)
         return cls(
             ri=np.empty((room, widths[0]), np.int64),
             rf=np.zeros((room, widths[1])),
@@ -110,8 +114,8 @@ class Work(Record):
             slots=np.empty(2 * room, np.int64),
             stamps=np.zeros(2 * room, np.int64),
             to_runs=np.zeros(partitions + 1, np.int64),
-            new_ri=np.empty((room, widths[0]), np.int64),
-            new_rf=np.zeros((room, widths[1])),
+            new_ri=np.empty((stay, widths[0]), np.int64),
+            new_rf=np.zeros((stay, widths[1])),
             found=np.empty((1024 + events // 8, 3), np.int32),
         )
 

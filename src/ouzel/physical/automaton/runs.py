@@ -96,7 +96,9 @@ def drive(
 ) -> Driven:
     """Call the kernel until it is done, with more room whenever it asks for it."""
     widths = opened.old_ri.shape[1], opened.old_rf.shape[1]
-    work, rules = Work.begin(widths, len(stream.begins) - 1, len(stream.masks)), bounds.rules(merge=merge)
+    were_open = int((opened.until_runs - opened.from_runs).sum())
+    work = Work.begin(widths, len(stream.begins) - 1, len(stream.masks), were_open)
+    rules = bounds.rules(merge=merge)
     # one run that takes most events is enough to need a node for each
     store.have_room(len(stream.masks))
     cursor = np.zeros(len(CURSOR), np.int64)

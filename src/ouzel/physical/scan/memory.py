@@ -65,6 +65,10 @@ class Memory:
 
     def settle(self, base: int) -> None:
         """Keep of a batch the events that are in a stack, may refute, or are part of a sequence that waits."""
+        if self._is_due():
+            # all are about to be looked at
+            self.retained.settle()
+            return
         nodes = self.stacks.events(self._since)
         waiting = [column[column >= base] for column in self.pending.columns()]
         used = marked(len(self.retained) - base, *(one - base for one in (*nodes, *waiting)))
@@ -74,9 +78,7 @@ class Memory:
 
     def prune(self, now: int) -> None:
         """Forget what nothing needs any more, once it may be much (windows in the scan, SASE 4.3)."""
-        size = len(self.retained) + len(self.stacks)
-        # a sixteenth more is little enough for memory, and much enough for the time that it takes
-        if size >= self._checked + self._checked // 16 + SPARE:
+        if self._is_due():
             self.stacks.prune(self.retained.near(now))
             used = marked(len(self.retained), *self.stacks.events(), *self.pending.columns())
             if not used.all():
@@ -86,6 +88,10 @@ class Memory:
         if self.keys.count + len(self.values.texts) >= 2 * self._remembered + SPARE:
             self._forget()
             self._remembered = self.keys.count + len(self.values.texts)
+
+    def _is_due(self) -> bool:
+        # a sixteenth more is little enough for memory, and much enough for the time that it takes
+        return len(self.retained) + len(self.stacks) >= self._checked + self._checked // 16 + SPARE
 
     def _keep_beside(self, used: Any, base: int, nodes: list[Array]) -> None:
         """Follow the events, of which those from `base` on were kept for which a flag is set."""
