@@ -1,4 +1,4 @@
-"""The automaton as an object: what SASE+'s construction makes, what runs must remember, and any graph that runs."""
+"""The automaton as an object: what SASE+ constructs, what runs must remember, and that any graph runs."""
 
 from __future__ import annotations
 
@@ -94,7 +94,8 @@ def found_paths(built: Automaton, types: str, driver: Driver, *, merge: bool) ->
     masks = np.array([bits[one] for one in types], np.int64)
     stream = Stream(0, masks, np.zeros(count, np.int64), np.array([0, count]), times, times, times, times, 0)
     none = np.zeros(1, np.int64)
-    opened = Opened(none, none, *(np.empty((0, width), kind) for width, kind in zip(slots.widths, (int, float))))
+    integers, floats = slots.widths
+    opened = Opened(none, none, np.empty((0, integers), np.int64), np.empty((0, floats)))
     limits = oz.Limits()
     bounds = Bounds.of(limits, limits.memory(), slots.widths, written=False)
     kernel = jit.interpreted(source)
@@ -128,6 +129,9 @@ def expected(types: str, *, contiguous: bool) -> list[str]:
         if alternates and gapless and word.endswith("B"):
             found.append("".join(map(str, events)))
     return sorted(found)
+
+
+DRIVERS = [(breadth_first, True), (breadth_first, False), (depth_first, False)]
 
 
 @pytest.mark.parametrize("types", ["AB", "BAB", "ABAB", "AABBA", "ABCAB", "BABABAB", "AABABBCA"])
