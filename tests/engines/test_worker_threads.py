@@ -88,6 +88,52 @@ def test_ctrl_c_ends_a_function() -> None:
     assert ended == len(calls) < count // 3
 
 
+@pytest.mark.parametrize("pattern", ["SEQ(A a, B b)", "SEQ(A a, B+ b[])"])
+def test_ctrl_c_ends_a_function_over_several_events(pattern: str) -> None:
+    calls: list[str] = []
+
+    def slow(text: str, other: str) -> bool:
+        calls.append(text + other)
+        time.sleep(0.01)
+        return True
+
+    oz.register_function("slow", slow, returns="boolean")
+    count = 3_000
+    table = pa.table({"ts": np.arange(count), "type": ["A", "B"] * (count // 2), "s": ["x", "y"] * (count // 2)})
+    other = "b" if pattern.endswith("B b)") else "b[i]"
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        oz.match(table, f"PATTERN {pattern} WHERE slow(a.s, {other}.s) WITHIN 4")
+    ended = len(calls)
+    time.sleep(0.1)
+    assert ended == len(calls) < count // 3
+
+
+def test_functions_over_several_events_run_where_the_caller_is_whatever_threads_there_are() -> None:
+    threads: set[threading.Thread] = set()
+
+    def looked(text: str, other: str) -> bool:
+        threads.add(threading.current_thread())
+        return text == other
+
+    oz.register_function("looked", looked, returns="boolean")
+    count = 120_000
+    table = pa.table(
+        {
+            "ts": np.arange(count),
+            "type": ["A"] + ["B"] * (count - 1),
+            "k": np.arange(count) % 7,
+            "s": ["x", "y"] * (count // 2),
+        }
+    )
+    query = "PATTERN SEQ(A a, B b) WHERE [k] AND looked(a.s, b.s) WITHIN 100 RETURN b.ts"
+    one, several = (oz.match(table, query, threads=number) for number in (1, 3))
+    assert one.equals(several)
+    assert one.num_rows == 7
+    assert threads == {threading.main_thread()}
+
+
 def test_work_that_was_left_ends_its_thread() -> None:
     before = set(threading.enumerate())
     timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])

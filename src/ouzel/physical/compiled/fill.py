@@ -199,6 +199,9 @@ def told(error: FunctionError, events: list[tuple[str, str, Any]]) -> FunctionEr
 
 
 def _nulls(column: pa.ChunkedArray) -> Array:
+    # of others a null may be somewhere inside
+    if pa.types.is_primitive(column.type) and not column.null_count:
+        return np.zeros(len(column), np.bool_)
     return column.is_null().to_numpy().astype(np.bool_, copy=False)  # type: ignore[no-any-return]
 
 
@@ -209,12 +212,13 @@ def written(column: pa.ChunkedArray) -> list[str | None]:
     """Values as texts: decimals as one writes them, others as Arrow does."""
     if from_arrow(column.type).kind is Kind.DECIMAL:
         return [None if value is None else str(value) for value in python_values(column)]
-    return [None if not value.is_valid else _stored(value) for value in plain(column)]
+    column = plain(column)
+    return [None if value.as_py() is None else _stored(column.slice(row, 1)) for row, value in enumerate(column)]
 
 
-def _stored(value: pa.Scalar) -> str:
+def _stored(one: pa.ChunkedArray) -> str:
     sink = pa.BufferOutputStream()
-    table = pa.table({"value": pa.array([value.as_py()], value.type)})
+    table = pa.table({"value": one})
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
     return base64.b64encode(sink.getvalue().to_pybytes()).decode()
