@@ -44,7 +44,7 @@ def found(query: str, events: pa.Table, engine: str) -> list[str] | str:
 
 
 @settings(max_examples=200)
-@given(queries(non_overlap=True, kinds=True), streams(kinds=True))
+@given(queries(non_overlap=True, totals=True, kinds=True), streams(kinds=True))
 def test_engines_agree(query: RandomQuery, events: Events) -> None:
     assert found(query.text, table(events), "auto") == found(query.text, table(events), "reference")
 
@@ -59,7 +59,7 @@ def test_no_engine_is_passed_over_because_of_values(query: RandomQuery, events: 
 
 
 @settings(max_examples=100)
-@given(queries(non_overlap=True, kinds=True), streams(kinds=True), CUTS, st.integers(0, 4))
+@given(queries(non_overlap=True, totals=True, kinds=True), streams(kinds=True), CUTS, st.integers(0, 4))
 def test_batches_make_no_difference(query: RandomQuery, events: Events, cuts: list[int], restored: int) -> None:
     ordered = table(sorted(events, key=lambda event: event["ts"]))
     edges = [0, *sorted(set(cuts)), len(events)]
