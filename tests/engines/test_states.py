@@ -17,7 +17,7 @@ from ouzel.physical.automaton.drivers import Driver, breadth_first, depth_first,
 from ouzel.physical.automaton.parameters import Opened, Stream
 from ouzel.physical.automaton.register_words import register_words
 from ouzel.physical.automaton.registers import Slots
-from ouzel.physical.automaton.runs import Bounds, drive
+from ouzel.physical.automaton.runs import RunBounds, drive
 from ouzel.physical.automaton.states import Automaton, Stay
 from ouzel.physical.automaton.store import UNION, Store
 from ouzel.physical.compiled.operands import Operands
@@ -97,7 +97,7 @@ def found_paths(built: Automaton, types: str, driver: Driver, *, merge: bool) ->
     integers, floats = slots.widths
     opened = Opened(none, none, np.empty((0, integers), np.int64), np.empty((0, floats)))
     limits = oz.Limits()
-    bounds = Bounds.of(limits, limits.memory(), slots.widths, written=False)
+    bounds = RunBounds.of(limits, limits.memory(), slots.widths, written=False)
     kernel = jit.interpreted(source)
 
     def run(*arguments: Any) -> Any:

@@ -177,9 +177,16 @@ def _some(choose: Callable[[list[Any]], Any]) -> Callable[..., Any]:
     return chosen
 
 
-def rescale(factor: int) -> Function:
+@dataclass(frozen=True)
+class Rescale(Function):
+    """A coarser unit of time to a finer one; null beyond 64 bits."""
+
+    factor: int = 1
+
+
+def rescale(factor: int) -> Rescale:
     """A coarser unit of time to a finer one."""
-    return Function(f"×{factor}", lambda types: types[0], _bounded(lambda value: value * factor))
+    return Rescale(f"×{factor}", lambda types: types[0], _bounded(lambda value: value * factor), factor=factor)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ouzel.physical.event_table import EventTable, Integers, content_ranks
 from ouzel.physical.match_table import MatchTable
 from ouzel.physical.match_totals import Floats, MatchTotals, Total, ranks_of
 from ouzel.physical.meaning import floats
-from ouzel.runtimes.partition_keys import bindings, compact, groups_of_matches, key_values
+from ouzel.runtimes.partition_keys import attribute_values, bindings, compact, groups_of_matches
 from ouzel.runtimes.results import times_column
 
 
@@ -43,7 +43,7 @@ def totals_table(query: BoundQuery, totals: MatchTotals, events: EventTable) -> 
     keys: dict[str, pa.ChunkedArray] = {}
     for test, rows in zip(query.equivalences, totals.keys, strict=True):
         if test.constant is not None or test.attribute not in keys:
-            keys[test.attribute] = key_values(test, rows, events)
+            keys[test.attribute] = attribute_values(test, rows, events)
     columns = {
         item.name: _column(item, total, events.table)
         for item, total in zip(query.aggregates, totals.totals, strict=True)

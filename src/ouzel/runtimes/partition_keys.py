@@ -76,7 +76,7 @@ def _codes(test: EquivalenceTest, rows: Integers, events: EventTable) -> tuple[I
     """Numbers for the values of a test's attribute in some rows, -1 for none, and how many there are."""
     columns = _columns(test)
     if len(columns) == 1:
-        codes, values = encoded(key_values(test, rows, events))
+        codes, values = encoded(attribute_values(test, rows, events))
         return codes, len(values)
     keys: list[Any] = [None] * len(rows)
     for column in columns:
@@ -138,7 +138,7 @@ def _rows_with(test: EquivalenceTest, query: BoundQuery, matches: MatchTable, ev
     return found
 
 
-def key_values(test: EquivalenceTest, rows: Integers, events: EventTable) -> pa.ChunkedArray:
+def attribute_values(test: EquivalenceTest, rows: Integers, events: EventTable) -> pa.ChunkedArray:
     """A test's attribute in some rows, in the type that the events have; for -1 the test's constant or null."""
     columns = _columns(test)
     arrow = _common_type(test, columns)

@@ -14,7 +14,7 @@ from ouzel.physical.automaton.expand import expand
 from ouzel.physical.automaton.memory import Memory
 from ouzel.physical.automaton.open_runs import OpenRuns
 from ouzel.physical.automaton.parameters import Opened, Stream
-from ouzel.physical.automaton.runs import Bounds, drive
+from ouzel.physical.automaton.runs import RunBounds, drive
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.automaton.totals import totals_of_paths
 from ouzel.physical.compiled import share
@@ -200,7 +200,7 @@ class AutomatonMatching:
             Opened(*runs.of(parts), *runs.pool),
             store,
             Stream(base, new.masks, keys, begins, new.starts, new.ends, new.start_clocks, new.clocks, plan.limit),
-            Bounds.of(self.limits, room, plan.widths, written=written),
+            RunBounds.of(self.limits, room, plan.widths, written=written),
             arguments,
             merge=plan.evaluation == "merging",
         )

@@ -15,7 +15,7 @@ from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.automaton.states import Automaton, Condition, Move, Presence, Register, is_event, key_of
 from ouzel.physical.compiled.calls import Collect
-from ouzel.physical.compiled.emit import Emitter, carried_by, plain
+from ouzel.physical.compiled.emit import Emitter, carried_by, number_kind
 from ouzel.physical.compiled.fill import is_written
 from ouzel.physical.compiled.operands import TIMES, Operands, Source, Written
 from ouzel.physical.compiled.value import Value
@@ -189,7 +189,7 @@ class RunRows:
 
     def _value(self, register: Register, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
         """What a register keeps of a column."""
-        of, kind = (key_of(register.of), column, value_type), plain(value_type.kind)
+        of, kind = (key_of(register.of), column, value_type), number_kind(value_type.kind)
         read = self.slots.allot(self.run, register, "value", *of, real=kind is Kind.FLOAT)
         if column in TIMES:
             return Value(read, None, Kind.INTEGER)

@@ -19,7 +19,7 @@ FOUND_BYTES = 12
 
 
 @dataclass(frozen=True)
-class Bounds:
+class RunBounds:
     """How many open runs, nodes and ends of matches there may be: as the limits say, or as fit into memory."""
 
     limits: Limits
@@ -29,7 +29,7 @@ class Bounds:
     found: int
 
     @classmethod
-    def of(cls, limits: Limits, room: Room, widths: tuple[int, int], *, written: bool) -> Bounds:
+    def of(cls, limits: Limits, room: Room, widths: tuple[int, int], *, written: bool) -> RunBounds:
         """The bounds for runs of some width; `written` if matches are to be written out, each for itself."""
         # what grows is there twice while it does, and once more as large; arrays are asked again when they grow
         run = 3 * (8 * sum(widths) + 33)
@@ -89,7 +89,7 @@ def drive(
     opened: Opened,
     store: Store,
     stream: Stream,
-    bounds: Bounds,
+    bounds: RunBounds,
     operands: list[Any],
     *,
     merge: bool,

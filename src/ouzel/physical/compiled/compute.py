@@ -12,7 +12,7 @@ from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression,
 from ouzel.logical.read_functions import inlined
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.compiled.by_match import by_match
-from ouzel.physical.compiled.emit import Emitter, carried_by, plain
+from ouzel.physical.compiled.emit import Emitter, carried_by, number_kind
 from ouzel.physical.compiled.fill import Failing, Wanted
 from ouzel.physical.compiled.forms import NARROW_DIGITS
 from ouzel.physical.compiled.kernel import long_kernel_of
@@ -148,7 +148,7 @@ class _MatchRows:
             at = f"offsets{k}[i + 1] - 1" if node.function == "last" else f"offsets{k}[i]"
             row = emitter.assigned(f"rows{k}[{at}] if {length} > 0 else -1", None, Kind.INTEGER).text
             null = emitter.assigned(f"{row} < 0 or n{place}[max({row}, 0)]", None, Kind.BOOLEAN).text
-            return emitter.assigned(f"c{place}[max({row}, 0)]", null, plain(kind))
+            return emitter.assigned(f"c{place}[max({row}, 0)]", null, number_kind(kind))
         if node.function == "stddev":
             return self._deviation(k, place, emitter, unsigned=kind is Kind.UNSIGNED)
         return self._running(node.function, k, place, emitter, node.input_type)

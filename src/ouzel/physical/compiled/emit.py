@@ -25,7 +25,7 @@ from ouzel.logical.expressions import (
     references,
     walk,
 )
-from ouzel.logical.functions import TO_FLOAT, TO_SIGNED, Stretch
+from ouzel.logical.functions import TO_FLOAT, TO_SIGNED, Rescale, Stretch
 from ouzel.logical.read_functions import inlined
 from ouzel.logical.values import BOOLEAN, INTEGER, STRING, Kind, ValueType
 from ouzel.physical.compiled.calls import Call
@@ -161,7 +161,7 @@ class Emitter(Writer):
         place = self.operands.column(column, value_type)
         at = f"{row} - len(n{place})" if kept and _may_fail(column) else row
         null = None if column in TIMES else self.assigned(f"n{place}[{at}]", None, Kind.BOOLEAN).text
-        return self.assigned(f"c{place}[{row}]", null, plain(value_type.kind))
+        return self.assigned(f"c{place}[{row}]", null, number_kind(value_type.kind))
 
     def kept_null(self, column: Source, value_type: ValueType, kept: str) -> str:
         """Whether a value that was kept is null."""
@@ -182,7 +182,7 @@ class Emitter(Writer):
             return Value("0", "True", Kind.INTEGER)
         if isinstance(expression.value, bool):
             return Value(str(expression.value), None, Kind.BOOLEAN)
-        return Value(self.operands.constant(expression.value), None, plain(expression.type.kind))
+        return Value(self.operands.constant(expression.value), None, number_kind(expression.type.kind))
 
     def _attribute(self, expression: Attribute, rows: Rows) -> Value:
         if expression.type.kind is Kind.NULL:
@@ -203,8 +203,8 @@ class Emitter(Writer):
         name, arguments = expression.function.name, expression.arguments
         if expression.function in (TO_FLOAT, TO_SIGNED):
             return self._converted(expression, rows)
-        if name.startswith("×"):
-            factor = Constant(int(name[1:]), expression.type, expression.span)
+        if isinstance(expression.function, Rescale):
+            factor = Constant(expression.function.factor, expression.type, expression.span)
             return self._pair("multiply", [self.value(arguments[0], rows), self._constant(factor)])
         if name in SIGNS or name == "in":
             return self._compared(name, arguments, rows)
@@ -233,7 +233,7 @@ class Emitter(Writer):
         call = Call(expression, reads, tuple(variable for variable, _element in events))
         value, missing = self.fresh(), self.fresh()
         self.line(f"{value}, {missing} = {self.operands.call(call)}({', '.join(texts)})")
-        return Value(value, missing, plain(expression.type.kind))
+        return Value(value, missing, number_kind(expression.type.kind))
 
     def _as_read(self, node: Variable, rows: Rows) -> Value:
         """A value from which a call can tell what it stands for."""
@@ -399,8 +399,8 @@ _EMIT: dict[str, Callable[[Emitter, str, list[Value]], Value]] = {
 }
 
 
-def plain(kind: Kind) -> Kind:
-    """To a kernel, times and texts are integers."""
+def number_kind(kind: Kind) -> Kind:
+    """The kind of number that a kernel has for values of a kind: times and texts are integers."""
     return kind if kind in (Kind.FLOAT, Kind.BOOLEAN) else Kind.INTEGER
 
 

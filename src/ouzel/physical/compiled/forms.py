@@ -19,7 +19,7 @@ from ouzel.logical.expressions import (
     Moment,
     references,
 )
-from ouzel.logical.functions import BUILT_IN, TO_FLOAT, TO_SIGNED, Stretch, is_registered
+from ouzel.logical.functions import BUILT_IN, TO_FLOAT, TO_SIGNED, Rescale, Stretch, is_registered
 from ouzel.logical.values import Kind, ValueType
 
 
@@ -87,7 +87,7 @@ def _is_written(expression: Apply) -> bool:
         return expression.type.kind not in _WIDE
     if function in (TO_FLOAT, TO_SIGNED) and isinstance(arguments[0], Attribute):
         return True
-    if isinstance(function, Stretch) or name.startswith("×"):
+    if isinstance(function, Rescale | Stretch):
         return form_of(arguments[0]) is not Form.NONE
     if function.arrays is not None or is_registered(name) or expression.type.kind in _WIDE:
         return False

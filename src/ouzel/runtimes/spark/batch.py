@@ -17,11 +17,11 @@ from ouzel.optimizer.plan import Plan
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.embedded import run_program
 from ouzel.runtimes.ingest import Reading
-from ouzel.runtimes.spark.columns import arrow_schema, narrowed, quoted, result_schemas
+from ouzel.runtimes.spark.columns import arrow_schema, backquoted, narrowed, result_schemas
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.parquet import FileTask, match_files, plain_files, row_groups
 from ouzel.runtimes.spark.pushdown import Wanted, types_wanted_by_arrow, wanted_by_arrow
-from ouzel.runtimes.spark.sizes import bytes_of, estimated_bytes, merges_tasks, most_tasks, tasks_for
+from ouzel.runtimes.spark.sizes import bytes_of_files, estimated_bytes, merges_tasks, most_tasks, tasks_for
 from ouzel.runtimes.spark.task import SLICE, Task
 from ouzel.runtimes.spark.types_there import check_types
 from ouzel.runtimes.spark.workers import check_workers
@@ -69,7 +69,7 @@ def _query(given: Given, plan: Plan, result: pa.Schema) -> DataFrame:
     if spread.keys:
         # rows, not blobs: to pack what Spark has read costs more than its shuffle does
         number = () if spread.merges else (spread.tasks,)
-        apart = events.repartition(*number, *(events[quoted(name)] for name in spread.keys))
+        apart = events.repartition(*number, *(events[backquoted(name)] for name in spread.keys))
         return apart.mapInArrow(task.whole, spark_schema)
     if spread.one:
         return events.coalesce(1).mapInArrow(task.whole, spark_schema)
@@ -106,7 +106,7 @@ class Given:
     @cached_property
     def narrow(self) -> DataFrame:
         """The columns that are needed."""
-        return self.events.select([self.events[quoted(name)] for name in self.task.schema.names])
+        return self.events.select([self.events[backquoted(name)] for name in self.task.schema.names])
 
     @cached_property
     def wanted(self) -> Wanted:
@@ -121,7 +121,7 @@ class Given:
     @cached_property
     def tasks_for_files(self) -> int:
         """How many tasks the files are worth."""
-        return tasks_for(bytes_of(self.files or ()), self.events.sparkSession)
+        return tasks_for(bytes_of_files(self.files or ()), self.events.sparkSession)
 
     @cached_property
     def tasks(self) -> tuple[int, bool]:
@@ -207,7 +207,7 @@ def _ticks(events: DataFrame, task: Task) -> Any:
     """The time column as whole ticks, as the engines count them."""
     from pyspark.sql import functions as f
 
-    column = events[quoted(task.reading.time)]
+    column = events[backquoted(task.reading.time)]
     arrow = task.schema.field(task.reading.time).type
     if pa.types.is_timestamp(arrow):
         if arrow.tz:

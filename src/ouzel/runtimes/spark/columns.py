@@ -57,6 +57,6 @@ def type_column(task: Task) -> str | None:
     return type_column_of(task.schema.names, task.reading)
 
 
-def quoted(name: str) -> str:
+def backquoted(name: str) -> str:
     """A column's name, or the path to a field, as Spark reads it, whatever is in it."""
     return ".".join("`" + part.replace("`", "``") + "`" for part in name.split(NESTED))

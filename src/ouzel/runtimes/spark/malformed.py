@@ -12,7 +12,7 @@ from ouzel.errors import listed
 from ouzel.logical.times import EARLIEST, LATEST, too_far_off
 from ouzel.runtimes.ingest import Reading, type_column_of
 from ouzel.runtimes.quarantine import free_names
-from ouzel.runtimes.spark.columns import quoted
+from ouzel.runtimes.spark.columns import backquoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -53,17 +53,17 @@ class Required:
         from pyspark.sql import functions as f
 
         texts = [
-            f.when(f.col(quoted(name)).isNull(), f.lit(f"column '{name}': the event has no {role}"))
+            f.when(f.col(backquoted(name)).isNull(), f.lit(f"column '{name}': the event has no {role}"))
             for name, role in self.values.items()
         ]
         if self.types is not None:
             name, declared = self.types
-            column = f.col(quoted(name))
+            column = f.col(backquoted(name))
             said = f.lit(f"'; required one of {listed(declared)}")
             text = f.concat(f.lit(f"column '{name}': unknown event type '"), column, said)
             texts.append(f.when(~column.isin(declared), text))
         if self.time is not None:
-            column = f.col(quoted(self.time))
+            column = f.col(backquoted(self.time))
             before, after = too_far_off("\0").split("\0")
             text = f.concat(f.lit(f"column '{self.time}': {before}"), column.cast("string"), f.lit(after))
             texts.append(f.when(_too_far_off(column), text))
@@ -80,4 +80,4 @@ def malformed_events(events: DataFrame, reading: Reading) -> DataFrame:
     _row, problem = free_names(events.columns)
     long_time = dict(events.dtypes).get(reading.time) == "bigint"
     told = events.withColumn(problem, Required.by(reading, events.columns, long_time=long_time).problem())
-    return told.where(f"{quoted(problem)} != ''")
+    return told.where(f"{backquoted(problem)} != ''")

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from ouzel.errors import OuzelWarning, SchemaError, outer_level
 from ouzel.runtimes.files import matching
-from ouzel.runtimes.spark.columns import quoted
+from ouzel.runtimes.spark.columns import backquoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -69,7 +69,7 @@ def in_microseconds(table: DataFrame, columns: dict[str, bool]) -> DataFrame:
     from pyspark.sql import functions as f
 
     def time(name: str, is_zoned: bool) -> Column:
-        micros = f"(({quoted(name)} - pmod({quoted(name)}, 1000L)) div 1000)"
+        micros = f"(({backquoted(name)} - pmod({backquoted(name)}, 1000L)) div 1000)"
         if is_zoned:
             return f.expr(f"timestamp_micros({micros})").alias(name)
         # an interval of whole microseconds: Spark has no other exact way from a number to a time without a zone
@@ -77,14 +77,14 @@ def in_microseconds(table: DataFrame, columns: dict[str, bool]) -> DataFrame:
         return f.expr(f"{_EPOCH} + make_dt_interval(0, 0, 0, {seconds})").alias(name)
 
     return table.select(
-        [time(name, columns[name]) if name in columns else table[quoted(name)] for name in table.columns]
+        [time(name, columns[name]) if name in columns else table[backquoted(name)] for name in table.columns]
     )
 
 
 def _warn_if_cut(raw: DataFrame, columns: list[str], path: str) -> None:
     from pyspark.sql import functions as f
 
-    is_finer: Any = reduce(or_, [f.expr(f"pmod({quoted(name)}, 1000L) != 0") for name in columns])
+    is_finer: Any = reduce(or_, [f.expr(f"pmod({backquoted(name)}, 1000L) != 0") for name in columns])
     if not raw.where(is_finer).isEmpty():
         warnings.warn(
             f"'{path}': times in nanoseconds ({', '.join(columns)}) are cut to microseconds, which Spark has; "

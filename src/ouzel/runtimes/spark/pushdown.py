@@ -17,7 +17,7 @@ from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import NESTED
 from ouzel.logical.values import Kind
-from ouzel.runtimes.spark.columns import quoted, type_column
+from ouzel.runtimes.spark.columns import backquoted, type_column
 from ouzel.runtimes.spark.malformed import Required
 from ouzel.runtimes.spark.task import Task
 
@@ -41,7 +41,7 @@ class Wanted:
         from pyspark.sql import functions as f
 
         self.task, self.odd = task, compared_otherwise(schema)
-        self._terms = _Terms(cache(lambda name: f.col(quoted(name))), lambda column: column.isNull())
+        self._terms = _Terms(cache(lambda name: f.col(backquoted(name))), lambda column: column.isNull())
 
     def by(self, query: BoundQuery) -> Column | None:
         """A condition for the events that some component wants; None if all are needed."""

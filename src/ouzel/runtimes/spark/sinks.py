@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
-from ouzel.runtimes.spark.columns import quoted
+from ouzel.runtimes.spark.columns import backquoted
 from ouzel.runtimes.spark.identity import check_checkpoint
 from ouzel.runtimes.spark.sources import FORMATS
 from ouzel.runtimes.spark.topics import topic_of
@@ -61,11 +61,11 @@ def as_json(matches: DataFrame) -> Column:
     from pyspark.sql.types import StructType
 
     if not is_labelled(matches):
-        return f.to_json(f.struct(*(f.col(quoted(name)) for name in matches.columns)), _JSON)
+        return f.to_json(f.struct(*(f.col(backquoted(name)) for name in matches.columns)), _JSON)
     value: Column = f.lit(None)
     for field in matches.schema.fields[1:]:
         assert isinstance(field.dataType, StructType)
-        own = f.struct(f.lit(field.name).alias(QUERY), f.col(quoted(field.name)).alias("match"))
+        own = f.struct(f.lit(field.name).alias(QUERY), f.col(backquoted(field.name)).alias("match"))
         value = f.when(f.col(QUERY) == field.name, f.to_json(own, _JSON)).otherwise(value)
     return value
 

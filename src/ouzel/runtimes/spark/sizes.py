@@ -45,7 +45,7 @@ def estimated_bytes(events: DataFrame) -> int | None:
     return size if size < _UNKNOWN else None
 
 
-def bytes_of(files: Iterable[str]) -> int:
+def bytes_of_files(files: Iterable[str]) -> int:
     """How large some files are."""
     return sum(Path(file).stat().st_size for file in files)
 

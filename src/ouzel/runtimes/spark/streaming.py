@@ -20,7 +20,7 @@ from ouzel.physical.limits import Limits
 from ouzel.runtimes.ingest import Reading
 from ouzel.runtimes.spark.batch import partition_columns
 from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME
-from ouzel.runtimes.spark.columns import arrow_schema, narrowed, quoted, result_schemas
+from ouzel.runtimes.spark.columns import arrow_schema, backquoted, narrowed, result_schemas
 from ouzel.runtimes.spark.identity import remember
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
@@ -103,10 +103,10 @@ def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
     from pyspark.sql import functions as f
 
     task = stream.task
-    columns = {name: events[quoted(name)] for name in task.schema.names}
+    columns = {name: events[backquoted(name)] for name in task.schema.names}
     bucket = f.lit(0)
     if stream.keys:
-        number = f.xxhash64(*(events[quoted(key)] for key in stream.keys))
+        number = f.xxhash64(*(events[backquoted(key)] for key in stream.keys))
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
     plans = () if task.is_composed else task.compiled.plans
     wanted = Wanted(task, events.schema)

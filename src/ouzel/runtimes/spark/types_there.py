@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ouzel.logical.schema import INFERRED
-from ouzel.runtimes.spark.columns import quoted, type_column
+from ouzel.runtimes.spark.columns import backquoted, type_column
 from ouzel.runtimes.spark.sizes import estimated_bytes
 from ouzel.runtimes.spark.task import Task
 from ouzel.runtimes.type_names import warn_of_types
@@ -31,7 +31,7 @@ def check_types(events: DataFrame, task: Task, *, is_patient: bool) -> None:
     types = type_column(task)
     if types is None or default is None or default.name != INFERRED or not _is_cheap(events, is_patient):
         return
-    found = events.select(events[quoted(types)]).distinct().limit(_MOST).collect()
+    found = events.select(events[backquoted(types)]).distinct().limit(_MOST).collect()
     known = {str(row[0]) for row in found if row[0] is not None}
     if known and len(known) < _MOST:
         warn_of_types(task.text, task.compiled.plans, known, lambda: known)
