@@ -151,3 +151,20 @@ def test_what_an_automaton_keeps_does_not_grow_with_the_stream(query: str) -> No
     # twice as much as was live when it was last looked at, and a batch: its events and their nodes
     assert len(memory.retained) + memory.store.nodes + memory.partitions.count < 6 * BATCH
     assert len(memory.runs.pool[0]) < 4 * BATCH
+
+
+def test_states_of_one_past_are_equal() -> None:
+    (plan,) = compile_query("PATTERN SEQ(A a, B+ b[], C c) WITHIN 50", stream(0).schema, {}).plans
+    states = []
+    for left_over in (0, 77):
+        at_work = AutomatonPlan.of(plan.query).begin(Limits())
+        for column in at_work.memory.store.arrays:
+            column[:] = left_over
+        at_work.push(stream(0).slice(0, 60).select(needed_columns([plan.query])), 60)
+        states.append(at_work.state())
+    one, other = states
+    assert len(one["store.event"]) > 100
+    assert list(one) == list(other)
+    for name, value in one.items():
+        if isinstance(value, np.ndarray):
+            assert np.array_equal(value, other[name]), name

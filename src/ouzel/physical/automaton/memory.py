@@ -98,11 +98,10 @@ class Memory:
 
     def state(self) -> dict[str, Any]:
         """All of it, as arrays and tables; there must have been a batch, if one without events."""
-        columns = zip(COLUMNS, self.store.arrays, strict=True)
         states = {
             "retained": self.retained.state(),
             "runs": self.runs.state(),
-            "store": {name: one[: self.store.nodes] for name, one in columns},
+            "store": self.store.state(),
             "pending": self.pending.state(),
             "own": {"texts": list(self.texts)},
         }

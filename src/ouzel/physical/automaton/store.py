@@ -53,6 +53,14 @@ class Store:
         """The columns, in the order of the fields."""
         return self.event, self.component, self.before, self.lesser, self.stretch
 
+    def state(self) -> dict[str, Any]:
+        """All nodes, column by column; what a node does not have is 0, so that states of one past are equal."""
+        held = {name: one[: self.nodes].copy() for name, one in zip(COLUMNS, self.arrays, strict=True)}
+        is_union = held["component"] == UNION
+        held["lesser"][~is_union] = 0
+        held["stretch"][is_union] = 0
+        return held
+
     def grow(self) -> None:
         """Make room for twice as many nodes."""
         self.event, self.component, self.before, self.lesser, self.stretch = map(longer, self.arrays)
