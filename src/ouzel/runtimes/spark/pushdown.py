@@ -94,6 +94,12 @@ class _Terms:
         required = Required.by(task.reading, task.schema.names, long_time=long_time)
         return self._once("malformed", lambda: required.broken(self.field, self.is_null))
 
+    def malformed_or_among(self, task: Task, column: str | None, values: frozenset[str]) -> Any:
+        if column is None or not values:
+            return self.malformed(task)
+        key = "malformed or among", values
+        return self._once(key, lambda: self.among(column, values) | self.malformed(task))
+
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self._made:
             self._made[key] = make()
@@ -104,10 +110,13 @@ def _wanted(query: BoundQuery, task: Task, terms: _Terms, odd: frozenset[str] = 
     if query.minds_all_events:
         return None
     types = type_column(task)
-    each = [_of_component(component, query, types, terms, odd) for component in query.components]
-    if any(one is None for one in each):
+    tests = [(one, _tests_of(one, query, terms, odd)) for one in query.components]
+    if types is None and not all(own for _component, own in tests):
         return None
-    return reduce(or_, [*each, terms.malformed(task)])
+    # every term is a dozen calls of Java's: those that many queries have in common are made once
+    free = frozenset(name for component, own in tests if not own for name in component.type_names)
+    each = [_of_component(component, own, types, terms) for component, own in tests if own]
+    return reduce(or_, [*each, terms.malformed_or_among(task, types, free)])
 
 
 def described(query: BoundQuery) -> list[str]:
@@ -117,17 +126,19 @@ def described(query: BoundQuery) -> list[str]:
     return [c.text for component in query.components for c in query.conditions_on(component) if _can(c)]
 
 
-def _of_component(
-    component: Component, query: BoundQuery, types: str | None, terms: _Terms, odd: frozenset[str]
-) -> Any:
-    tests = [
+def _tests_of(component: Component, query: BoundQuery, terms: _Terms, odd: frozenset[str]) -> list[Any]:
+    """What is asked of every event of a component, besides its type."""
+    return [
         reduce(or_, [_comparison(literal, terms.field, terms.is_null) for literal in conjunct.literals])
         for conjunct in query.conditions_on(component)
         if _can(conjunct, odd)
     ]
-    if types is not None:
-        tests.insert(0, terms.among(types, frozenset(component.type_names)))
-    return reduce(and_, tests) if tests else None
+
+
+def _of_component(component: Component, tests: list[Any], types: str | None, terms: _Terms) -> Any:
+    if types is None:
+        return reduce(and_, tests)
+    return reduce(and_, tests, terms.among(types, frozenset(component.type_names)))
 
 
 def _can(conjunct: Conjunct, odd: frozenset[str] = frozenset()) -> bool:

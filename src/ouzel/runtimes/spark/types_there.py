@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from ouzel.logical.schema import INFERRED
 from ouzel.runtimes.spark.columns import backquoted, type_column
@@ -20,6 +21,8 @@ _MOST = 1_000
 # What rows cost little to compute from: nothing is joined, sorted, or computed in Python.
 _CHEAP = {"Project", "Filter", "LogicalRelation", "LocalRelation", "Range", "Union", "SubqueryAlias"}
 _BY_COLUMN = {"ParquetFileFormat", "OrcFileFormat"}
+# The types by column, of DataFrames that are still there: they never change.
+_looked_at: WeakKeyDictionary[DataFrame, dict[str, set[str]]] = WeakKeyDictionary()
 
 
 def check_types(events: DataFrame, task: Task, *, is_patient: bool) -> None:
@@ -31,8 +34,11 @@ def check_types(events: DataFrame, task: Task, *, is_patient: bool) -> None:
     types = type_column(task)
     if types is None or default is None or default.name != INFERRED or not _is_cheap(events, is_patient):
         return
-    found = events.select(events[backquoted(types)]).distinct().limit(_MOST).collect()
-    known = {str(row[0]) for row in found if row[0] is not None}
+    known = _looked_at.get(events, {}).get(types)
+    if known is None:
+        found = events.select(events[backquoted(types)]).distinct().limit(_MOST).collect()
+        known = {str(row[0]) for row in found if row[0] is not None}
+        _looked_at.setdefault(events, {})[types] = known
     if known and len(known) < _MOST:
         warn_of_types(task.text, task.compiled.plans, known, lambda: known)
 
