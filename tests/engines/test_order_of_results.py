@@ -86,12 +86,27 @@ def test_closures(matches: Matches, moments: int) -> None:
 
 
 @pytest.mark.parametrize("order", [None, ["ts", "seq"]])
-def test_sequences_with_conditions_on_all_of_them(order: list[str] | None) -> None:
-    types = ["A", "B", "C", "D", "A"]
-    rows = [{"ts": n // 3, "seq": n, "type": types[n * 7 % 5], "x": n * 5 % 7, "y": n * 3 % 4} for n in range(60)]
-    query = """PATTERN SEQ(A a, B b, !(D n), C c, A d)
-        WHERE a.x <= b.x AND b.y != c.y AND c.x + a.x > 3 AND n.x > b.x AND d.y >= a.y WITHIN 12
+@pytest.mark.parametrize("least", [10**9, 0], ids=["uncompiled", "compiled"])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "a.x <= b.x AND b.y != c.y AND c.x + a.x > 3 AND d.y >= a.y",
+        "b.x = c.x",
+        "a.x = b.x AND b.y = c.y AND c.x != d.x",
+        "a.x + b.x + c.x > 9",
+    ],
+)
+@pytest.mark.parametrize("negative", ["", "!(D n), "])
+def test_sequences_with_conditions_on_several_of_them(
+    order: list[str] | None, least: int, condition: str, negative: str
+) -> None:
+    random = np.random.default_rng(7)
+    kinds, (x, y) = random.choice(list("ABCDA"), 60).tolist(), random.integers(0, 5, (2, 60)).tolist()
+    rows = [{"ts": n // 3, "seq": n, "type": kinds[n], "x": x[n], "y": y[n]} for n in range(60)]
+    refuting = " AND n.x > b.x" if negative else ""
+    query = f"""PATTERN SEQ(A a, B b, {negative}C c, A d) WHERE {condition}{refuting} WITHIN 12
         RETURN a.seq AS a, b.seq AS b, c.seq AS c, d.seq AS d"""
-    found = oz.match(rows, query, engine="scan", order=order)
-    assert len(found) > 20
+    with patch.object(kernel, "COMPILE_FROM", least):
+        found = oz.match(rows, query, engine="scan", order=order)
+    assert len(found) > 10
     assert found == oz.match(rows, query, engine="reference", order=order)

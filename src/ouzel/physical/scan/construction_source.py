@@ -50,6 +50,15 @@ def all_levels(shape: Shape) -> Iterator[Levels]:
     yield from map(shape.negative_levels, shape.inner)
 
 
+def compares_neighbours(shape: Shape, level: int) -> bool:
+    """Whether conditions on a component and the next one also narrow its stack.
+
+    With three components it is as quick to try all pairs.
+    """
+    pair = {level, level + 1}
+    return shape.length > 3 and any(levels - {shape.length - 1} == pair for levels in all_levels(shape))
+
+
 class Scratch:
     """Which arrays the kernel works in, of what type: what stays of each stack."""
 
@@ -64,6 +73,8 @@ class Scratch:
                 names[f"nodes{level}"] = level, "int32"
             if level < shape.depth - 1:
                 names[f"after{level}"] = level, "int32"
+            if level < shape.depth - 1 and compares_neighbours(shape, level):
+                names[f"until{level}"] = level, "int32"
             if 0 < level < shape.depth - 1:
                 names[f"ways{level}"] = level, "int64"
         return names
@@ -134,8 +145,9 @@ class _Writer(Emitter):
             self.write(f"at{then} = moments[near{then}[high{then} - 1]]", f"to = high{then}")
         if level == 0 and self.last > 1:
             self.line("ways = 0")
-        # with three components it is as quick to try all pairs
-        nexts = list(self._tests(lambda one: self.last > 2 and one - {self.last} == {level, then}))
+        nexts = list(
+            self._tests(lambda one: f"until{level}" in self.scratch and one - {self.last} == {level, then})
+        )
         with self.block(f"while j{level} >= 0:"):
             if self.shape.inner or nexts:
                 with self.block(SEEN):
@@ -169,16 +181,25 @@ class _Writer(Emitter):
         return own if level else f"{own} and start_clocks[x0] > oldest"
 
     def _if_some(self, level: int, tests: list[Test]) -> None:
-        """Go on if some event of the next component meets the conditions on both: no other leads to an end."""
+        """Go on if some event of the next component meets the conditions on both: no other leads to an end.
+
+        It is tried again with those from the first to the last that does.
+        """
         then = level + 1
-        self.write("some = False", f"latest = at{then}")
-        with self.block(f"for i{then} in range(to, high{then}):"):
-            self._bound(then)
-            self._go_on_if(tests)
-            self.write("some = True", "break")
+        self.write("first = -1", "final = -1", f"latest = at{then}")
+        self._find("first", then, f"to, high{then}", tests)
+        with self.block("if first >= 0:"):
+            self._find("final", then, f"high{then} - 1, first - 1, -1", tests)
         self.line(f"at{then} = latest")
-        self.line("if some:")
+        self.line("if first >= 0:")
         self.depth += 1
+
+    def _find(self, name: str, level: int, places: str, tests: list[Test]) -> None:
+        """Note the first of some places in what stays of a stack where tests hold."""
+        with self.block(f"for i{level} in range({places}):"):
+            self._bound(level)
+            self._go_on_if(tests)
+            self.write(f"{name} = i{level}", "break")
 
     def _stays(self, level: int) -> None:
         with self.block(f"if top{level} < 0:"):
@@ -190,7 +211,10 @@ class _Writer(Emitter):
         if level == self.last - 1:
             return
         then = level + 1
-        self.line(f"after{level}[low{level}] = to")
+        if f"until{level}" in self.scratch:
+            self.write(f"after{level}[low{level}] = first", f"until{level}[low{level}] = final + 1")
+        else:
+            self.line(f"after{level}[low{level}] = to")
         if not self.counts:
             return
         ways = f"high{then} - to" if then == self.last - 1 else f"ways{then}[to]"
@@ -218,7 +242,8 @@ class _Writer(Emitter):
         if innermost and not tests:
             self._emit_run(level, begin)
             return
-        with self.block(f"for i{level} in range({begin}, high{level}):"):
+        end = f"until{level - 1}[i{level - 1}]" if f"until{level - 1}" in self.scratch else f"high{level}"
+        with self.block(f"for i{level} in range({begin}, {end}):"):
             if not innermost or self.shape.inner:
                 # the innermost loop alone is never long
                 with self.block(SEEN):
