@@ -26,8 +26,9 @@ import ouzel as oz
 from ouzel.compile import compile_query
 from ouzel.physical.compiled import by_match, calls, compute, operands
 from ouzel.runtimes import embedded
-from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.reading import Reading
 from ouzel.testing.programs import long_patterns, program_text, programs
 from ouzel.testing.strategies import queries, register_functions, streams
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 import ouzel as oz
-from ouzel.runtimes.ingest import Reading
+from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark.packing import BUCKET, PACKED, Packing, Unpacking
 from ouzel.runtimes.spark.processor import Buckets
 from ouzel.runtimes.spark.spreading import bucket_keys

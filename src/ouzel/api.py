@@ -24,11 +24,12 @@ from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.compressed import compress
 from ouzel.runtimes.embedded import Progress, run_program
-from ouzel.runtimes.ingest import ARRIVAL, AUTO, Reading, ingest, settled
+from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.kinds import is_spark, is_without_rows
 from ouzel.runtimes.matcher import Matcher, restored
 from ouzel.runtimes.origins import origins_of
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.reading import ARRIVAL, AUTO, Reading, settled
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.time_units import warn_of_unit
 from ouzel.runtimes.type_names import named_types, warn_of_types

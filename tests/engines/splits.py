@@ -14,8 +14,9 @@ from ouzel.physical.contract import Found
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.physical.scan import ScanPlan
-from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.results import result_table
 
 Batch = tuple[EventTable, int | None]

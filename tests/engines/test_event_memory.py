@@ -22,8 +22,9 @@ from ouzel.physical.memory.intervals import COLUMNS
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import Prepared
 from ouzel.physical.memory.retained import Retained
-from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.reading import Reading
 
 BATCH = 200
 

@@ -9,8 +9,9 @@ import pytest
 from ouzel.compile import compile_query
 from ouzel.physical.automaton import AutomatonPlan
 from ouzel.physical.scan import ScanPlan
-from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.reading import Reading
 
 EVENTS: list[dict[str, Any]] = [
     {"ts": 1, "type": "Zebra", "giraffe": 7654321, "lion": "roar", "okapi": 2.5},

@@ -22,8 +22,9 @@ from ouzel.physical.scan import ScanPlan
 from ouzel.physical.scan import memory as scan_memory
 from ouzel.physical.scan.matching import ScanMatching
 from ouzel.physical.scan.shape import EQUIVALENCES
-from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.reading import Reading
 
 BATCH = 200
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ouzel.physical.limits import Limits
-from ouzel.runtimes.ingest import Reading
+from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark.blobs import unpacked
 from ouzel.runtimes.spark.columns import narrowed
 from ouzel.runtimes.spark.parquet import FileTask, row_groups

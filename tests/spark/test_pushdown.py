@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 import ouzel as oz
-from ouzel.runtimes.ingest import Reading
+from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed
 from ouzel.runtimes.spark.pushdown import Wanted, types_wanted_by_arrow, wanted_by_arrow
 from ouzel.runtimes.spark.task import Task

@@ -13,7 +13,7 @@ from ouzel.language.names import quoted
 from ouzel.logical.parameters import constant
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
-from ouzel.runtimes.ingest import Reading, type_column_of
+from ouzel.runtimes.reading import Reading, type_column_of
 
 # Not compared, but shown in the place of what is: "1 hour" and "60 minutes" are the same number of ticks.
 WRITTEN = " as written"

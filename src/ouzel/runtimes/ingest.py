@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -13,53 +13,30 @@ import pyarrow.compute as pc
 
 from ouzel.errors import SchemaError, did_you_mean, listed
 from ouzel.logical.schema import (
-    INFERRED,
     UNTYPED,
-    Column,
     EventType,
     Schema,
     TimeColumn,
-    check_readable,
     table_columns,
-    time_column,
 )
 from ouzel.logical.times import EARLIEST, LATEST, too_far_off
-from ouzel.logical.values import Kind, finer, from_arrow
+from ouzel.logical.values import Kind, finer
 from ouzel.physical.event_table import EventTable, Integers, primitive_events
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.meaning import integers
 from ouzel.runtimes.files import Writing, is_path, read_files
 from ouzel.runtimes.kinds import Incoming, Restore, bad_rows, is_tables_by_type, is_without_rows, to_arrow
 from ouzel.runtimes.quarantine import Problem, Report, check_policy, described, refuse
+from ouzel.runtimes.reading import (
+    Reading,
+    require_column,
+    schema_of,
+    settled,
+    tie_breakers,
+    time_of,
+    type_column_of,
+)
 from ouzel.runtimes.rows import fitting
-
-AUTO = "auto"
-ARRIVAL = "arrival"
-DEFAULT_TYPE_COLUMN = "type"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How to read events: which columns hold time, type and tie-breakers, and what is declared of the types."""
-
-    time: str = "ts"
-    type: str | None = AUTO
-    order: tuple[str, ...] = ()
-    types: Mapping[str, Any] | None = None
-    time_unit: str | None = None
-    """The unit of integer times; None, where it was not said, means milliseconds."""
-    on_bad: str = "error"
-    encoding: str | None = None
-    delimiter: str | None = None
-    by_arrival: bool = False
-    """Whether events that `order` leaves simultaneous come one after the other as their rows do."""
-
-
-def settled(reading: Reading, columns: Iterable[str]) -> Reading:
-    """The reading where 'arrival', last in `order`, means the order of rows: there is no such column."""
-    if reading.order[-1:] == (ARRIVAL,) and ARRIVAL not in columns:
-        return replace(reading, order=reading.order[:-1], by_arrival=True)
-    return reading
 
 
 @dataclass
@@ -81,8 +58,8 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
     reading = settled(reading, source.table.column_names)
     type_column = type_column_of(source.table.column_names, reading)
     if type_column is not None:
-        _require(source.table, type_column, "type", "")
-    schema = _schema(source.table, type_column, reading)
+        require_column(source.table, type_column, "type", "")
+    schema = schema_of(source.table, type_column, reading)
     source.table = _declared_values(source, schema, type_column, reading)
     time = schema.time
     _check_times(source, time, reading)
@@ -90,7 +67,7 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
         _check_types(source, schema, type_column)
     good = _set_aside([source], reading, report)[0]
     types = _types(good, type_column)
-    table = primitive_events(good, schema, types, _ticks(good, time), _tie_breakers(reading), reading.by_arrival)
+    table = primitive_events(good, schema, types, _ticks(good, time), tie_breakers(reading), reading.by_arrival)
     return table, source.incoming.restore
 
 
@@ -111,7 +88,7 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
     _fill_empty(sources, reading)
     _check_tie_breakers(sources, reading)
     _share_time_unit(sources, reading)
-    times = [_time(source.table, reading, source.name) for source in sources]
+    times = [time_of(source.table, reading, source.name) for source in sources]
     for source, time in zip(sources, times, strict=True):
         if (time.type, time.tick) != (times[0].type, times[0].tick):
             raise SchemaError(
@@ -140,11 +117,11 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
     codes = np.repeat(np.arange(len(names), dtype=np.int32), [good.num_rows for good in goods])
     ticks = np.concatenate([_ticks(good, times[0]) for good in goods])
     types = EventTypes(None, names, codes)
-    return primitive_events(joined, schema, types, ticks, _tie_breakers(reading)), restore
+    return primitive_events(joined, schema, types, ticks, tie_breakers(reading)), restore
 
 
 def _check_tie_breakers(sources: list[_Source], reading: Reading) -> None:
-    for name in _tie_breakers(reading):
+    for name in tie_breakers(reading):
         found = [source.table.schema.field(name).type for source in sources if name in source.table.column_names]
         other = next((arrow for arrow in found if arrow != found[0]), None)
         if other is not None:
@@ -155,7 +132,7 @@ def _check_tie_breakers(sources: list[_Source], reading: Reading) -> None:
 def _fill_empty(sources: list[_Source], reading: Reading) -> None:
     """A list without rows has no columns: give it those that every table must have."""
     full = next((source.table for source in sources if source.table.num_columns), None)
-    needed = [reading.time, *_tie_breakers(reading)]
+    needed = [reading.time, *tie_breakers(reading)]
     if full is not None and set(needed) <= set(full.column_names):
         for source in sources:
             if is_without_rows(source.incoming.native):
@@ -164,7 +141,7 @@ def _fill_empty(sources: list[_Source], reading: Reading) -> None:
 
 def _share_time_unit(sources: list[_Source], reading: Reading) -> None:
     """Bring timestamps of several tables to the finest of their units."""
-    times = [_time(source.table, reading, source.name).type for source in sources]
+    times = [time_of(source.table, reading, source.name).type for source in sources]
     units = {value_type.unit for value_type in times if value_type.kind is Kind.TIMESTAMP and value_type.unit}
     if len(units) > 1 and "d" not in units:
         finest = reduce(finer, units)
@@ -203,97 +180,6 @@ def _whole_times(table: pa.Table, reading: Reading) -> pa.Table:
         return table.set_column(index, reading.time, column.cast(pa.int64()))
     except pa.ArrowInvalid:
         return table
-
-
-# ---- schema --------------------------------------------------------------------------------------------
-
-
-def type_column_of(columns: Iterable[str], reading: Reading) -> str | None:
-    """The column with the event types: the one named, or one called `type` where none is named."""
-    if reading.type == AUTO:
-        return DEFAULT_TYPE_COLUMN if DEFAULT_TYPE_COLUMN in columns else None
-    return reading.type
-
-
-def _schema(table: pa.Table, type_column: str | None, reading: Reading) -> Schema:
-    columns = table_columns(table.schema)
-    time = _time(table, reading, "")
-    if type_column is None:
-        if reading.types is not None:
-            raise SchemaError("types: required a type column; name it with type='…'")
-        return Schema(time, {}, EventType(UNTYPED, columns))
-    if table.num_rows and from_arrow(table.schema.field(type_column).type).kind not in (Kind.STRING, Kind.NULL):
-        arrow = table.schema.field(type_column).type
-        raise SchemaError(f"type column '{type_column}': required strings; got {arrow}")
-    if reading.types is None:
-        return Schema(time, {}, EventType(INFERRED, columns))
-    if not isinstance(reading.types, Mapping):
-        raise SchemaError(f"types: required a dict of types and their attributes; got {reading.types!r}")
-    always = (reading.time, type_column, *reading.order)
-    declared = {
-        name: _declared_type(name, attributes, columns, always) for name, attributes in reading.types.items()
-    }
-    return Schema(time, declared, None, declared=True)
-
-
-def _declared_type(
-    name: str, attributes: Any, columns: Mapping[str, Column], always: tuple[str, ...]
-) -> EventType:
-    """A type as the caller declared it: a list of attributes, or attributes with their Arrow types."""
-    held = {one: columns[one] for one in dict.fromkeys(always) if one in columns}
-    if isinstance(attributes, str) or not isinstance(attributes, Iterable):
-        required = "a list of attributes, or a dict with their types"
-        raise SchemaError(f"types: '{name}': required {required}; got {attributes!r}")
-    for attribute in attributes:
-        arrow = _arrow_type(name, attribute, attributes[attribute]) if isinstance(attributes, Mapping) else None
-        if arrow is None and attribute not in columns:
-            hint = did_you_mean(attribute, columns)
-            raise SchemaError(
-                f"types: '{name}' has the attribute '{attribute}', which is no column; required one of "
-                f"{listed(columns)}" + (f"\n  hint: {hint}" if hint else "")
-            )
-        if attribute in columns:
-            columns[attribute].readable()
-        held[attribute] = columns[attribute] if arrow is None else Column(attribute, arrow, from_arrow(arrow))
-    return EventType(name, held)
-
-
-def _arrow_type(name: str, attribute: str, declared: Any) -> pa.DataType | None:
-    if declared is None or isinstance(declared, pa.DataType):
-        return declared
-    try:
-        return pa.type_for_alias(declared)
-    except (ValueError, AttributeError, TypeError):
-        raise SchemaError(
-            f"types: '{attribute}' of '{name}': required an Arrow type such as pa.int64() or 'int64'; "
-            f"got {declared!r}"
-        ) from None
-
-
-def _time(table: pa.Table, reading: Reading, source: str) -> TimeColumn:
-    _require(table, reading.time, "time", source)
-    for name in reading.order:
-        _require(table, name, "order", source)
-        arrow = table.schema.field(name).type
-        if from_arrow(arrow).kind is Kind.OTHER:
-            raise SchemaError(f"order column '{name}': required numbers, strings or times; got {arrow}")
-    if reading.order and reading.order[0] != reading.time:
-        raise SchemaError(f"order: required the time column '{reading.time}' first; got '{reading.order[0]}'")
-    return time_column(reading.time, table.schema.field(reading.time).type, reading.time_unit or "ms")
-
-
-def _require(table: pa.Table, name: str, role: str, source: str) -> None:
-    if name not in table.column_names:
-        where = f" of '{source}'" if source else ""
-        hint = did_you_mean(name, table.column_names) or f"name the column with {role}='…'"
-        raise SchemaError(
-            f"{role} column '{name}' is not among the columns{where}: {listed(table.column_names)}\n  hint: {hint}"
-        )
-    check_readable(table.schema.field(name))
-
-
-def _tie_breakers(reading: Reading) -> list[str]:
-    return [name for name in reading.order if name != reading.time]
 
 
 # ---- malformed events ----------------------------------------------------------------------------------

@@ -13,8 +13,9 @@ from ouzel.logical.schema import UNTYPED
 from ouzel.logical.times import EARLIEST, LATEST
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
-from ouzel.runtimes.ingest import Reading, ingest, type_column_of
+from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.reading import Reading, type_column_of
 
 
 class Intake:

@@ -19,11 +19,11 @@ from ouzel.physical.event_types import EventTypes
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts
-from ouzel.runtimes.ingest import Reading, settled
 from ouzel.runtimes.intake import Intake
 from ouzel.runtimes.kept_parameters import kept, read, written
 from ouzel.runtimes.ordering import Ordering
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.reading import Reading, settled
 from ouzel.runtimes.time_units import warn_of_unit
 from ouzel.state import read_snapshot, write_snapshot
 from ouzel.state.parts import in_parts, part

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.schema import NESTED
-from ouzel.runtimes.ingest import type_column_of
+from ouzel.runtimes.reading import type_column_of
 from ouzel.runtimes.spark.task import Task
 
 if TYPE_CHECKING:

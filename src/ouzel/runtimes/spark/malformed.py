@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import listed
 from ouzel.logical.times import EARLIEST, LATEST, too_far_off
-from ouzel.runtimes.ingest import Reading, type_column_of
 from ouzel.runtimes.quarantine import free_names
+from ouzel.runtimes.reading import Reading, type_column_of
 from ouzel.runtimes.spark.columns import backquoted
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pyspark import cloudpickle
 from ouzel.errors import OuzelError
 from ouzel.language.durations import length_in_ticks
 from ouzel.physical.limits import Limits
-from ouzel.runtimes.ingest import Reading
+from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark.batch import partition_columns
 from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME
 from ouzel.runtimes.spark.columns import arrow_schema, backquoted, narrowed, result_schemas

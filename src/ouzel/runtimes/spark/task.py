@@ -18,9 +18,10 @@ from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.embedded import find_program, run_program
-from ouzel.runtimes.ingest import Reading, ingest
+from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.quarantine import Report
+from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark.spill import Spill
 
 # The name of the column that says which time slice a row is for.

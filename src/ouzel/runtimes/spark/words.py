@@ -10,7 +10,7 @@ from ouzel.explanation import explain
 from ouzel.logical.schema import NESTED
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.limits import Limits
-from ouzel.runtimes.ingest import Reading
+from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark.batch import Given, spread_of
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed, type_column
 from ouzel.runtimes.spark.options import SparkOptions
