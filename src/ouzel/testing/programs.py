@@ -36,7 +36,7 @@ def programs(draw: st.DrawFn, levels: int = 3, *, closures: bool = True) -> Prog
             )
         )
         query.into = "PQR"[level]
-        if draw(st.integers(0, 2)):
+        if draw(st.integers(0, 3)):
             # few matches, few events for the next one
             query.conditions = [one for one in query.conditions if one.startswith("[k")]
         made.append(query)

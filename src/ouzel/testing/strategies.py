@@ -162,7 +162,7 @@ def _components(
     kinds = ["one", "one", "one"] + (["closure", "closure", "optional"] if closures else [])
     count = draw(st.integers(1, 3))
     types = [*TYPES, *TYPES, "ANY(A, B)", "ANY(B, C)"]
-    types += [text for name in composites for text in (name, name, name, name, f"ANY(A, {name})")]
+    types += [text for name in composites for text in (*8 * (name,), f"ANY(A, {name})")]
     components = [_component(draw, f"v{number}", draw(st.sampled_from(kinds)), types) for number in range(count)]
     if negation and draw(st.booleans()):
         place = draw(st.integers(0, count))
