@@ -48,7 +48,11 @@ def inlined(expression: Expression) -> Expression:
         return expression
     expression = replace(expression, arguments=tuple(map(inlined, expression.arguments)))
     original = expression.function.original
-    if original is None or any(isinstance(one, Apply) for one in expression.arguments):
+    if (
+        original is None
+        or expression.function.vectorized
+        or any(isinstance(one, Apply) for one in expression.arguments)
+    ):
         return expression
     try:
         body = _Reader(original, expression.arguments, expression.span).read(expression.type)

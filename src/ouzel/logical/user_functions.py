@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -44,9 +44,10 @@ class Place:
 def prepared(function: Function, types: Sequence[ValueType], result: ValueType, place: Place) -> Function:
     """A registered function for arguments of some types, at a place of a query."""
     call = _Call(function, types, result, place)
+    known = Function(function.name, function.result, call.value, original=function.compute)
     if not function.vectorized:
-        return Function(function.name, function.result, call.value, original=function.compute)
-    return Function(function.name, function.result, call.value_by_arrays, arrays=call.arrays, vectorized=True)
+        return known
+    return replace(known, compute=call.value_by_arrays, arrays=call.arrays, vectorized=True)
 
 
 class _Call:

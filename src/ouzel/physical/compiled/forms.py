@@ -19,7 +19,7 @@ from ouzel.logical.expressions import (
     Moment,
     references,
 )
-from ouzel.logical.functions import BUILT_IN, TO_FLOAT, TO_SIGNED, Rescale, Stretch, is_registered
+from ouzel.logical.functions import BUILT_IN, TO_FLOAT, TO_SIGNED, Rescale, Stretch
 from ouzel.logical.values import Kind, ValueType
 
 
@@ -89,7 +89,7 @@ def _is_written(expression: Apply) -> bool:
         return True
     if isinstance(function, Rescale | Stretch):
         return form_of(arguments[0]) is not Form.NONE
-    if function.arrays is not None or is_registered(name) or expression.type.kind in _WIDE:
+    if function.arrays is not None or function.original is not None or expression.type.kind in _WIDE:
         return False
     if name in _OF_TEXT or (name not in BUILT_IN and function not in (TO_FLOAT, TO_SIGNED)):
         return False

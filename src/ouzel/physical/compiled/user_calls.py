@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ouzel.logical.expressions import Apply, Expression, walk
-from ouzel.logical.functions import is_registered
 from ouzel.physical.stoppable import in_caller
 
 Result = TypeVar("Result")
@@ -14,7 +13,7 @@ Result = TypeVar("Result")
 
 def calls_users(expression: Expression) -> bool:
     """Whether an expression calls registered functions."""
-    return any(isinstance(node, Apply) and is_registered(node.function.name) for node in walk(expression))
+    return any(isinstance(node, Apply) and node.function.original is not None for node in walk(expression))
 
 
 def called(expressions: Iterable[Expression], compute: Callable[[], Result]) -> Result:
