@@ -61,11 +61,6 @@ REFUSALS = [
     Refusal("automaton", r"the closure '\w+' may be empty in an alternative", "SEQ(A a, (B* b[] | C c), D d)"),
     Refusal(
         "automaton",
-        r"it aggregates '\w+', which is in an alternative",
-        "SEQ(A a, (B+ b[] | C c), D d) WHERE sum(b[].x) < d.x",
-    ),
-    Refusal(
-        "automaton",
         r"a condition on '\w+' aggregates '\w+'",
         "SEQ(A+ a[], !(C c), D d) WHERE c.x > sum(a[].x) WITHIN 9",
     ),
@@ -73,11 +68,6 @@ REFUSALS = [
         "automaton",
         r"a condition on '\w+' is on every element of '\w+'",
         "SEQ(A+ a[], !(C c), D d) WHERE c.x > a[i].x WITHIN 9",
-    ),
-    Refusal(
-        "automaton",
-        r"it holds for every element of '\w+' when another component begins",
-        "SEQ(A+ a[], D d) WHERE d.x > a[i].x",
     ),
     # ---- batch by batch ----------------------------------------------------------------------------------
     Refusal(

@@ -21,7 +21,7 @@ def agree(query: str, events: Events) -> None:
     try:
         found = oz.match(events, query, engine="automaton", types=TYPES)
     except oz.OuzelError as error:
-        # a condition on every element of an earlier closure, or strict contiguity with partitions
+        # what is on the list of refusals
         assume("cannot run this query" not in str(error))
         raise
     expected = oz.match(events, query, engine="reference", types=TYPES)

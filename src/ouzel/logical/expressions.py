@@ -25,6 +25,7 @@ class Element(Enum):
     CURRENT = "[i]"
     PREVIOUS = "[i-1]"
     LAST = "[LEN]"
+    EVERY = "[every]"  # [i] of a closure that is complete
 
 
 class Extent(Enum):

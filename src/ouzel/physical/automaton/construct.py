@@ -34,6 +34,7 @@ from ouzel.physical.automaton.states import (
     Assignment,
     Automaton,
     Condition,
+    Elements,
     Guard,
     Move,
     Presence,
@@ -41,6 +42,7 @@ from ouzel.physical.automaton.states import (
     State,
     Stay,
     is_event,
+    is_every,
     key_of,
 )
 
@@ -149,15 +151,22 @@ class _Construction:
         """A conjunct over the event that a variable is binding, its first or a further one, and over registers."""
         literals = tuple(_bound(literal, binding, first=first) for literal in conjunct.literals)
         present: dict[Register, None] = {}
+        every: dict[Register, None] = {}
         for literal in literals:
             for node in references(literal):
-                if not is_event(node):
+                if is_every(node):
+                    every[self._note(Elements(node.variable))] = None
+                elif not is_event(node):
                     self._note(node)
-                    if isinstance(node, Attribute | Moment) and node.variable in self.shape.optional:
+                    if node.variable in self._uncertain(node):
                         present[self._note(Presence(node.variable))] = None
-        return Condition(replace(conjunct, literals=literals), tuple(present))
+        return Condition(replace(conjunct, literals=literals), tuple(present), tuple(every))
 
-    def _note(self, node: Variable | Presence, most: int | None = None) -> Register:
+    def _uncertain(self, node: Variable) -> frozenset[str]:
+        """The variables without which a reference has no meaning; an aggregate of no events has one."""
+        return self.shape.optional if isinstance(node, Attribute | Moment) else self.shape.alternatives
+
+    def _note(self, node: Variable | Presence | Elements, most: int | None = None) -> Register:
         """The register that a reference reads; a count counts as far as any of its readers needs."""
         key = key_of(node)
         known = self.registers.get(key)
@@ -184,6 +193,8 @@ def _assignment(register: Register, *, first: bool) -> Assignment | None:
     match register.of:
         case Presence():
             return Assignment(register, Constant(True, BOOLEAN, Span(0, 0))) if first else None
+        case Elements():
+            return Assignment(register, None)
         case Attribute() | Moment() as node:
             changes = first or node.element is Element.LAST
             return Assignment(register, replace(node, element=Element.CURRENT)) if changes else None
@@ -192,7 +203,7 @@ def _assignment(register: Register, *, first: bool) -> Assignment | None:
     return Assignment(register, None, folds=True, first=first)
 
 
-def _held(node: Variable | Presence) -> Variable | Presence:
+def _held(node: Variable | Presence | Elements) -> Variable | Presence | Elements:
     """What a register is of: all counts of events are one, and so are ways to ask for the first or last event."""
     if isinstance(node, Aggregate) and node.column is None:
         return Length(node.variable, INTEGER, node.span)
@@ -230,7 +241,8 @@ def _element(node: Attribute | Moment, *, own: bool, first: bool) -> Element:
             return Element.CURRENT
         case Element.PREVIOUS if own:
             return Element.LAST
-    # one of every element of another closure has been refused before
+        case Element.CURRENT if not own:
+            return Element.EVERY
     return node.element
 
 

@@ -140,7 +140,7 @@ class AutomatonMatching:
 
         def part(ends: tuple[int, int]) -> Bound:
             """The matches of some partitions, with runs and nodes of their own."""
-            store = Store()
+            store = Store.keeping(self.plan.slots.kept_widths)
             own = begins[ends[0] : ends[1] + 1]
             return self._expand(store, *self._drive(new, base, own, arguments, room, store), room)
 

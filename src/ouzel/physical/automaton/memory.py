@@ -8,7 +8,7 @@ import numpy as np
 
 from ouzel.physical.automaton.open_runs import OpenRuns
 from ouzel.physical.automaton.registers import FIRST, NODE
-from ouzel.physical.automaton.store import COLUMNS, Store
+from ouzel.physical.automaton.store import COLUMNS, KEPT, Store
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.finish.pending import Pending
@@ -37,7 +37,7 @@ class Memory:
         self._refuting = sum({one.bit for one in plan.refutations if not one.at_end})
         self.retained = Retained(plan.query, self.partitions, once=once, masks=bool(self._refuting))
         self.texts = Texts(plan.operands.texts)
-        self.store = Store()
+        self.store = Store.keeping(plan.slots.kept_widths)
         self.runs = OpenRuns(plan.widths)
         self.pending = Pending()
         self._checked = 0
@@ -76,7 +76,9 @@ class Memory:
         events = np.full(len(used), -1, np.int64)
         events[kept] = np.arange(len(kept))
         self.store.keep(numbers, events)
-        self.runs.ri[:, NODE] = numbers[self.runs.ri[:, NODE]]
+        numbers = np.append(numbers, -1)
+        for column in (NODE, *self.plan.slots.element_columns):
+            self.runs.ri[:, column] = numbers[self.runs.ri[:, column]]
         self.runs.ri[:, FIRST] = events[self.runs.ri[:, FIRST]]
         self.pending.renumber(Numbers(used))
         self.retained.prune(used)
@@ -111,6 +113,9 @@ class Memory:
         """Go on with all of it; there must have been a batch, if one without events, that tells their schema."""
         self.retained.resume(part("retained", state))
         self.runs.resume(part("runs", state))
-        self.store = Store.of([state[f"store.{name}"] for name in COLUMNS])
+        arrays = [state[f"store.{name}"] for name in COLUMNS]
+        none = [np.empty((len(arrays[0]), 0), one.dtype) for one in self.store.kept]
+        integers, floats = (state.get(f"store.{name}", one) for name, one in zip(KEPT, none, strict=True))
+        self.store = Store.of(arrays, (integers, floats))
         self.pending.resume(part("pending", state))
         self.texts = Texts({text: number for number, text in enumerate(state["own.texts"])})

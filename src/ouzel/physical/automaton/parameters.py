@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.kernels.arrays import longer, taller
-from ouzel.physical.automaton.store import COLUMNS
+from ouzel.physical.automaton.store import COLUMNS, KEPT
 from ouzel.physical.event_table import Integers
 
 CURSOR = (
@@ -133,5 +133,5 @@ class Work(Record):
         self.found = taller(self.found)
 
 
-SIGNATURE = ["board", "cursor", *Stream.names(), *Rules.names(), *Opened.names(), *Work.names(), *COLUMNS]
+SIGNATURE = ["board", "cursor", *Stream.names(), *Rules.names(), *Opened.names(), *Work.names(), *COLUMNS, *KEPT]
 """The parameters of a kernel, before those of its operands."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Extent, Moment
-from ouzel.physical.automaton.states import Presence, Register
+from ouzel.physical.automaton.states import Elements, Presence, Register
 
 
 def register_words(register: Register) -> str:
@@ -11,6 +11,8 @@ def register_words(register: Register) -> str:
     match register.of:
         case Presence(variable=variable):
             return f"whether there is {variable}"
+        case Elements(variable=variable):
+            return f"all events of {variable}"
         case Attribute(variable=variable, element=element, name=name):
             return f"{_event(variable, element)}.{name}"
         case Moment(which=which, variable=variable, element=element):

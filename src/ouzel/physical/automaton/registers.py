@@ -11,9 +11,20 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from ouzel.language.tree import COUNT_DISTINCT
+from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
 from ouzel.logical.values import Kind, ValueType
-from ouzel.physical.automaton.states import Automaton, Condition, Move, Presence, Register, is_event, key_of
+from ouzel.physical.automaton.states import (
+    Automaton,
+    Condition,
+    Elements,
+    Move,
+    Presence,
+    Register,
+    is_event,
+    is_every,
+    key_of,
+)
 from ouzel.physical.compiled.calls import Collect
 from ouzel.physical.compiled.emit import Emitter, carried_by, number_kind
 from ouzel.physical.compiled.fill import is_written
@@ -25,6 +36,8 @@ STATE, START, FIRST, NODE = range(4)
 FIXED = 4
 
 Slot = tuple[Hashable, ...]
+# What slots begin with, other than 0.
+_FIRST: dict[Hashable, int] = {"null": 1, "elements": -1}
 
 # The partition of a run, where runs of all go together, and the moment of its end, where events last.
 KEY: Slot = ("key",)
@@ -39,6 +52,7 @@ class Slots:
     integers: list[Slot] = field(default_factory=list)
     floats: list[Slot] = field(default_factory=list)
     owners: dict[Slot, set[Register]] = field(default_factory=dict)
+    kept: tuple[list[Slot], list[Slot]] = field(default_factory=lambda: ([], []))
 
     @classmethod
     def of(cls, automaton: Automaton) -> Slots:
@@ -79,12 +93,47 @@ class Slots:
         slots = [*self.integers, *self.floats]
         if dead_at is not None:
             slots = [slot for slot in slots if not self.is_live(slot, dead_at)]
-        return [f"{self.place(run, slot)} = {1 if slot[0] == 'null' else 0}" for slot in slots]
+        return [f"{self.place(run, slot)} = {_FIRST.get(slot[0], 0)}" for slot in slots]
 
     def copied(self, source: str, target: str) -> list[str]:
         """Copy a run; written out, as a loop over so few columns costs more than the copies."""
         integers = [f"ri[{target}, {k}] = ri[{source}, {k}]" for k in range(self.widths[0])]
         return integers + [f"rf[{target}, {k}] = rf[{source}, {k}]" for k in range(len(self.floats))]
+
+    def number(self, variable: str) -> int:
+        """The number of a variable."""
+        return next(k for k, one in enumerate(self.automaton.variables) if one.variable == variable)
+
+    # ---- what the match store keeps ----------------------------------------------------------------------
+
+    def keep(self, *slot: Hashable, real: bool = False) -> str:
+        """Where the match store keeps a value of each element of a closure; braces stand for the element."""
+        known = self.kept[real]
+        if slot not in known:
+            known.append(slot)
+        return f"kept_{'f' if real else 'i'}[{{}}, {known.index(slot)}]"
+
+    @property
+    def kept_widths(self) -> tuple[int, int]:
+        """How many integers and floats the match store keeps of an event."""
+        return len(self.kept[False]), len(self.kept[True])
+
+    @property
+    def element_columns(self) -> list[int]:
+        """The columns of a run that lead into the match store."""
+        return [FIXED + place for place, slot in enumerate(self.integers) if slot[0] == "elements"]
+
+    def keep_event(self, variable: int, emitter: Emitter) -> None:
+        """Write what the match store keeps of event x, which a variable is bound to."""
+        name = self.automaton.variables[variable].variable
+        for slot in [slot for known in self.kept for slot in known if slot[:2] == ("value", name)]:
+            column, value_type = slot[2:]
+            assert isinstance(column, Source)
+            assert isinstance(value_type, ValueType)
+            value = emitter.cell(column, value_type, "x", kept=True)
+            emitter.line(f"{self.keep(*slot, real=slot in self.kept[True]).format('nodes')} = {value.text}")
+            if ("null", *slot[1:]) in self.kept[False]:
+                emitter.line(f"{self.keep('null', *slot[1:]).format('nodes')} = {value.null or 0}")
 
     # ---- assignments -------------------------------------------------------------------------------------
 
@@ -99,6 +148,9 @@ class Slots:
             match register.of:
                 case Presence():
                     emitter.line(f"{self.place(run, ('presence', register.of.variable))} = 1")
+                case Elements():
+                    # the event is bound next
+                    emitter.line(f"{self.place(run, ('elements', register.of.variable))} = nodes")
                 case Length():
                     count = self.place(run, ("length", register.of.variable))
                     emitter.line(
@@ -171,7 +223,32 @@ class Slots:
 def holds(condition: Condition, emitter: Emitter, rows: RunRows) -> str:
     """Write a condition, and tell its flag; one that mentions an event which is not there is not applied."""
     absent = sorted(f"{rows.presence(register)} == 0" for register in condition.present)
-    return emitter.holds(condition.conjunct, rows, absent)
+    if not condition.every:
+        return emitter.holds(condition.conjunct, rows, absent)
+    name = emitter.fresh()
+    emitter.line(f"{name} = True")
+    with emitter.scope():
+        for register in condition.every:
+            _each(register, condition.conjunct, emitter, rows, name)
+        flag = emitter.holds(condition.conjunct, rows, absent)
+        emitter.line(f"if not ({flag}):")
+        emitter.line(f"    {name} = False")
+    return name
+
+
+def _each(register: Register, conjunct: Conjunct, emitter: Emitter, rows: RunRows, name: str) -> None:
+    """Begin a loop over the elements of a closure, from the last, by where they are in the match store."""
+    variable = register.of.variable
+    element, number = rows.element(variable), rows.slots.number(variable)
+    following = emitter.fresh()
+    emitter.line(f"{following} = {rows.slots.allot(rows.run, register, 'elements', variable)}")
+    emitter.line(f"while {name} and {following} >= 0 and component[{following}] == {number}:")
+    emitter.depth += 1
+    emitter.line(f"{element} = {following}")
+    emitter.line(f"{following} = before[{element}]")
+    if variable in conjunct.from_second:
+        emitter.line(f"if {following} < 0 or component[{following}] != {number}:")
+        emitter.line("    break")
 
 
 @dataclass(frozen=True)
@@ -185,6 +262,8 @@ class RunRows:
         """The value in a column of the event that a reference means."""
         if is_event(node):
             return emitter.cell(column, value_type, "x")
+        if is_every(node):
+            return self._kept(node.variable, column, value_type, emitter)
         return self._value(self.slots.automaton.by_key[key_of(node)], column, value_type, emitter)
 
     def _value(self, register: Register, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
@@ -195,6 +274,20 @@ class RunRows:
             return Value(read, None, Kind.INTEGER)
         null = self.slots.allot(self.run, register, "null", *of)
         null = emitter.kept_null(column, value_type, null)
+        return Value(f"({read} != 0)" if kind is Kind.BOOLEAN else read, null, kind)
+
+    def element(self, variable: str) -> str:
+        """The name of an element of a closure, in a loop over them."""
+        return f"e{self.slots.number(variable)}"
+
+    def _kept(self, variable: str, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
+        """What the match store keeps of an element of a closure."""
+        kind, element = number_kind(value_type.kind), self.element(variable)
+        of = variable, column, value_type
+        read = self.slots.keep("value", *of, real=kind is Kind.FLOAT).format(element)
+        null = None
+        if column not in TIMES:
+            null = emitter.kept_null(column, value_type, self.slots.keep("null", *of).format(element))
         return Value(f"({read} != 0)" if kind is Kind.BOOLEAN else read, null, kind)
 
     def presence(self, register: Register) -> str:

@@ -105,10 +105,10 @@ def drive(
     cursor[CURSOR.index("nodes")] = store.nodes
     while True:
         records = (*stream.values, *rules.values, *opened.values, *work.values)
-        status = kernel(cursor, *records, *store.arrays, *operands)
+        status = kernel(cursor, *records, *store.arrays, *store.kept, *operands)
         counts = dict(zip(CURSOR, cursor.tolist(), strict=True))
         store.nodes = counts["nodes"]
-        bounds.check(status, counts, sum(one.nbytes for one in (*work.values, *store.arrays)))
+        bounds.check(status, counts, sum(one.nbytes for one in (*work.values, *store.arrays, *store.kept)))
         match status:
             case Status.DONE:
                 live = counts["live"]

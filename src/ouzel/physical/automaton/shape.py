@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.language.tree import Strategy
-from ouzel.logical.conjuncts import Conjunct, Place
+from ouzel.logical.conjuncts import Conjunct, Place, is_iterated
 from ouzel.logical.expressions import (
     Aggregate,
     Apply,
@@ -13,7 +13,6 @@ from ouzel.logical.expressions import (
     Constant,
     Element,
     Length,
-    Moment,
     Variable,
     references,
 )
@@ -44,7 +43,8 @@ class Shape:
     steps: Steps
     conjuncts: tuple[Conjunct, ...]
     strategy: Strategy
-    optional: frozenset[str]
+    optional: frozenset[str]  # variables that need not bind anything
+    alternatives: frozenset[str]  # of these, those that are in alternatives
     keyed: bool = False  # the runs of all partitions go through the whole stream, as strict contiguity minds it
 
     def number(self, component: Component) -> int:
@@ -91,7 +91,7 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
     for conjunct in query.conjuncts:
         for literal in conjunct.literals:
             for node in references(literal):
-                _check_reference(node, conjunct, chosen)
+                _check_reference(node, conjunct)
     relations = query.relations
     if query.shares_bits:
         relations = (*map(_of_type, query.components), *relations)
@@ -99,7 +99,8 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
     optional = chosen | {one.variable for one in states if one.least == 0}
     keyed = query.strategy is Strategy.STRICT_CONTIGUITY and bool(query.equivalences)
     steps = build_steps(query.pattern)
-    return Shape(states, steps, relations, query.strategy, frozenset(optional), keyed), Filters(query)
+    uncertain = frozenset(optional), frozenset(chosen)
+    return Shape(states, steps, relations, query.strategy, *uncertain, keyed), Filters(query)
 
 
 def _of_type(component: Component) -> Conjunct:
@@ -114,20 +115,15 @@ def _of_type(component: Component) -> Conjunct:
     return Conjunct(literals, place, component, f"of type {' or '.join(sorted(component.type_names))}")
 
 
-def _check_reference(node: Variable, conjunct: Conjunct, chosen: set[str]) -> None:
+def _check_reference(node: Variable, conjunct: Conjunct) -> None:
     """Refuse what no run keeps: what a condition reads must be of the event at hand, or in a register."""
     assert conjunct.component is not None
     own, negative = conjunct.component.variable, conjunct.place is Place.NEGATIVE
     if isinstance(node, Aggregate | Length):
-        if node.variable in chosen:
-            raise UnsuitableError(f"it aggregates '{node.variable}', which is in an alternative")
         if negative:
             raise UnsuitableError(f"a condition on '{own}' aggregates '{node.variable}'")
-    elif isinstance(node, Attribute | Moment) and node.element is Element.CURRENT:
-        if negative and node.variable != own:
-            raise UnsuitableError(f"a condition on '{own}' is on every element of '{node.variable}'")
-        if node.variable != own or conjunct.place is Place.PROCEED:
-            raise UnsuitableError(f"it holds for every element of '{node.variable}' when another component begins")
+    elif negative and node.variable != own and is_iterated(node):
+        raise UnsuitableError(f"a condition on '{own}' is on every element of '{node.variable}'")
 
 
 def _in_choice(pattern: Pattern) -> set[str]:

@@ -186,6 +186,7 @@ class RunWriter(Emitter):
 
     def _bind(self, variable: int, run: str) -> None:
         """Add a node, and to the stretch of nodes before it if it goes on with one."""
+        self.slots.keep_event(variable, self)
         self.write(
             f"q = ri[{run}, {NODE}]",
             "event[nodes] = base + x",

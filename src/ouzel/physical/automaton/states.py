@@ -32,7 +32,7 @@ from ouzel.logical.expressions import (
     references,
 )
 from ouzel.logical.pattern import Component
-from ouzel.logical.values import BOOLEAN, ValueType
+from ouzel.logical.values import BOOLEAN, INTEGER, ValueType
 from ouzel.logical.window import Window
 
 
@@ -45,13 +45,21 @@ class Presence:
 
 
 @dataclass(frozen=True)
+class Elements:
+    """All events that a closure bound: where in the match store its path ends."""
+
+    variable: str
+    type: ValueType = INTEGER
+
+
+@dataclass(frozen=True)
 class Register:
     """A value that a run remembers, of some type; `of` is what reads it, `first` its value before any assignment.
 
     Beyond `most`, a count is as good as `most`: runs that differ only there have the same future.
     """
 
-    of: Variable | Presence
+    of: Variable | Presence | Elements
     first: Any = None
     most: int | None = None
 
@@ -77,10 +85,14 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Condition:
-    """A conjunct over the event and registers; where one of `present` is not there, it is not applied."""
+    """A conjunct over the event and registers; where one of `present` is not there, it is not applied.
+
+    It must hold for every element of the closures whose elements are in `every`: for all combinations of them.
+    """
 
     conjunct: Conjunct
     present: tuple[Register, ...] = ()
+    every: tuple[Register, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -192,13 +204,14 @@ class Automaton:
     def read_by(self, condition: Condition) -> Iterator[Register]:
         """The registers that a condition reads."""
         yield from condition.present
+        yield from condition.every
         for literal in condition.conjunct.literals:
             yield from self.reads(literal)
 
     def reads(self, expression: Expression) -> Iterator[Register]:
         """The registers that an expression reads."""
         for node in references(expression):
-            if not is_event(node):
+            if not is_event(node) and not is_every(node):
                 yield self.by_key[key_of(node)]
 
 
@@ -207,7 +220,12 @@ def is_event(node: Variable) -> bool:
     return isinstance(node, Attribute | Moment) and node.element is Element.CURRENT
 
 
-def key_of(node: Variable | Presence) -> Any:
+def is_every(node: Variable) -> bool:
+    """Whether a reference means every element of a closure that is complete."""
+    return isinstance(node, Attribute | Moment) and node.element is Element.EVERY
+
+
+def key_of(node: Variable | Presence | Elements) -> Any:
     """What tells registers apart: a column that is brought to another type is the same register."""
     match node:
         case Attribute(variable=variable, element=element, column=column):
@@ -220,4 +238,6 @@ def key_of(node: Variable | Presence) -> Any:
             return "running", variable, function, column
         case Presence(variable=variable):
             return "presence", variable
+        case Elements(variable=variable):
+            return "elements", variable
     return "length", node.variable

@@ -22,6 +22,8 @@ UNION = paths.UNION
 # What a node takes in all columns.
 NODE_BYTES = 18
 COLUMNS = ("event", "component", "before", "lesser", "stretch")
+# What a store keeps of the events themselves, in columns of integers and of floats.
+KEPT = ("kept_i", "kept_f")
 
 
 @dataclass
@@ -39,14 +41,21 @@ class Store:
     lesser: Any = field(default_factory=lambda: np.empty(1024, np.int32))
     stretch: Any = field(default_factory=lambda: np.empty(1024, np.int32))
     nodes: int = 0
+    kept: tuple[Any, Any] = field(default_factory=lambda: (np.empty((1024, 0), np.int64), np.empty((1024, 0))))
 
     @classmethod
-    def of(cls, arrays: list[Any]) -> Store:
+    def keeping(cls, widths: tuple[int, int]) -> Store:
+        """An empty store that keeps so many integers and floats of every event."""
+        return cls(kept=(np.zeros((1024, widths[0]), np.int64), np.zeros((1024, widths[1]))))
+
+    @classmethod
+    def of(cls, arrays: list[Any], kept: tuple[Any, Any]) -> Store:
         """A store of nodes, with room for as many again."""
         nodes = len(arrays[0])
         room = max(1024, nodes)
         longer_ones = [np.concatenate([one, np.empty(room, one.dtype)]) for one in arrays]
-        return cls(**dict(zip(COLUMNS, longer_ones, strict=True)), nodes=nodes)
+        integers, floats = (np.concatenate([one, np.zeros((room, one.shape[1]), one.dtype)]) for one in kept)
+        return cls(**dict(zip(COLUMNS, longer_ones, strict=True)), nodes=nodes, kept=(integers, floats))
 
     @property
     def arrays(self) -> tuple[Any, Any, Any, Any, Any]:
@@ -59,11 +68,14 @@ class Store:
         is_union = held["component"] == UNION
         held["lesser"][~is_union] = 0
         held["stretch"][is_union] = 0
-        return held
+        kept = zip(KEPT, self.kept, strict=True)
+        return held | {name: one[: self.nodes].copy() for name, one in kept if one.shape[1]}
 
     def grow(self) -> None:
         """Make room for twice as many nodes."""
         self.event, self.component, self.before, self.lesser, self.stretch = map(longer, self.arrays)
+        integers, floats = (np.concatenate([one, np.zeros_like(one)]) for one in self.kept)
+        self.kept = integers, floats
 
     def have_room(self, more: int) -> None:
         """Make room for more nodes, if there is none for so many."""
@@ -82,6 +94,10 @@ class Store:
     def keep(self, numbers: Integers, events: Integers) -> None:
         """Keep the nodes that have a new number, with their events renumbered."""
         nodes = kernel_of(paths.keep_numbered, self.nodes)(*self.arrays, self.nodes, numbers, events)
-        kept = Store.of([one[:nodes] for one in self.arrays])
+        # a union that is none any more has the number of a node before it
+        highest = np.maximum.accumulate(np.concatenate([np.full(1, -1), numbers]))[:-1]
+        own = np.flatnonzero(numbers > highest)
+        kept = Store.of([one[:nodes] for one in self.arrays], (self.kept[0][own], self.kept[1][own]))
+        self.kept = kept.kept
         self.event, self.component, self.before, self.lesser, self.stretch = kept.arrays
         self.nodes = nodes
