@@ -16,6 +16,8 @@ from ouzel.physical.limits import Limits, Room
 
 # What the end of a match takes: its node, its last event, and its state.
 FOUND_BYTES = 12
+# Which parts of the memory are for runs, for nodes, and for ends of matches.
+RUNS, NODES, FOUND = 1 / 2, 1 / 4, 1 / 4
 
 
 @dataclass(frozen=True)
@@ -36,18 +38,21 @@ class RunBounds:
         return cls(
             limits,
             room,
-            min(limits.max_runs, room.most(run, 1 / 2)),
-            min(limits.max_nodes, room.most(3 * NODE_BYTES, 1 / 4)),
-            min(limits.max_matches if written else 2**62, room.most(3 * FOUND_BYTES, 1 / 4)),
+            min(limits.max_runs, room.most(run, RUNS)),
+            min(limits.max_nodes, room.most(3 * NODE_BYTES, NODES)),
+            min(limits.max_matches if written else 2**62, room.most(3 * FOUND_BYTES, FOUND)),
         )
 
     def rules(self, *, merge: bool) -> Rules:
         """What the kernel is told of it."""
         return Rules(merge, self.runs, self.limits.sheds, self.nodes, self.found)
 
-    def check(self, status: int, counts: dict[str, int], size: int) -> None:
-        """Raise the error for a bound that was reached; `size` is that of all arrays, of which one is to grow."""
+    def check(self, status: int, counts: dict[str, int], work: Work, store: Store) -> None:
+        """Raise the error for a bound that was reached, or if arrays that are to grow are too large already."""
         limits, runs = self.limits, counts["live"] + counts["runs"]
+        nodes = sum(one.nbytes for one in (*store.arrays, *store.kept))
+        size = nodes + sum(one.nbytes for one in work.values)
+        is_full = size > self.room.size
         match status:
             case Status.TOO_MANY_RUNS if self.runs == limits.max_runs:
                 raise limits.exceeded("max_runs")
@@ -61,11 +66,12 @@ class RunBounds:
                 raise self.room.exceeded(counts["matches"], "matches")
             case Status.TOO_MANY_RUNS:
                 raise self.room.exceeded(runs, "open runs")
-            case Status.NODES if size > self.room.size:
+            # room is asked for all that may come of a moment: where there is little yet, little will
+            case Status.NODES if is_full and nodes > self.room.size * NODES:
                 raise self.room.exceeded(counts["nodes"], "events bound in runs")
-            case Status.FOUND if size > self.room.size:
+            case Status.FOUND if is_full and work.found.nbytes > self.room.size * FOUND:
                 raise self.room.exceeded(counts["matches"], "matches")
-            case Status.RUNS | Status.NEW_RUNS if size > self.room.size:
+            case Status.RUNS | Status.NEW_RUNS if is_full:
                 # many simultaneous events need room for all that may come of them at once
                 raise self.room.exceeded(runs, "open runs")
 
@@ -108,7 +114,7 @@ def drive(
         status = kernel(cursor, *records, *store.arrays, *store.kept, *operands)
         counts = dict(zip(CURSOR, cursor.tolist(), strict=True))
         store.nodes = counts["nodes"]
-        bounds.check(status, counts, sum(one.nbytes for one in (*work.values, *store.arrays, *store.kept)))
+        bounds.check(status, counts, work, store)
         match status:
             case Status.DONE:
                 live = counts["live"]
