@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
-from semantics.harness import found
+import ouzel as oz
+from semantics.harness import found, stream
 
 PAIRS = "QUERY pairs PATTERN SEQ(A a, B b) RETURN a.eid AS first, b.eid AS last INTO P"
 
@@ -27,3 +29,22 @@ CASES = {
 def test_composite_events(case: str, engine: str) -> None:
     pattern, events, expected = CASES[case]
     assert found(f"{PAIRS} QUERY q PATTERN {pattern}", events, of="q", engine=engine) == expected
+
+
+@pytest.mark.parametrize("engine", ["reference", "scan", "automaton"])
+def test_matches_that_end_together_come_by_their_start(engine: str) -> None:
+    made = "QUERY pairs PATTERN SEQ(A a, B b) RETURN a.ts AS a, b.ts AS b INTO P OUTPUT NON_OVERLAP"
+    other = "QUERY others PATTERN SEQ(D a, E b) RETURN a.ts AS a, b.ts AS b INTO Q"
+    query = f"{made} {other} QUERY q PATTERN SEQ(ANY(P, Q) p, C c) RETURN start(p) AS s, end(p) AS e"
+    result = oz.match(stream("d1 a4 b5 e6 c8"), query, engine=engine)["q"]
+    assert result == [{"s": 1, "e": 6}, {"s": 4, "e": 5}]
+
+
+def test_composite_events_wait_for_those_that_may_come_before_them() -> None:
+    """While A1 B2 may be refuted, what follows is not given to the second query, whatever comes."""
+    query = """QUERY pairs PATTERN SEQ(A a, B b, !(X x)) WITHIN 9 RETURN a.ts AS a INTO P
+        QUERY q PATTERN SEQ(P p, C c) WHERE strict_contiguity { } RETURN p.a, c.ts AS c"""
+    table = pa.Table.from_pylist(stream("a1 b2 c3 d4 d12"))
+    matcher = oz.matcher(query, table.schema)
+    steps = [matcher.push(table.slice(place, 1))["q"].num_rows for place in range(len(table))]
+    assert [*steps, matcher.finish()["q"].to_pylist()] == [0, 0, 0, 0, 1, []]
