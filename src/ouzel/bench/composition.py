@@ -45,7 +45,7 @@ def _counted(results: Any) -> Figures:
 
 
 def pushed(stream: pa.Table, text: str) -> Figures:
-    """Push a stream batch by batch; `last to first` compares the batches of the last quarter with the first's."""
+    """Push a stream batch by batch; `growth` compares the batches of the last quarter with the second's."""
     matcher = oz.matcher(text, stream.schema)
     found: Figures = {"composites": 0, "matches": 0}
     took: list[float] = []
@@ -59,4 +59,5 @@ def pushed(stream: pa.Table, text: str) -> Figures:
         took.append(seconds)
     add(matcher.finish())
     quarter = max(len(took) // 4, 1)
-    return {**found, "last to first": sum(took[-quarter:]) / sum(took[:quarter])}
+    # in the first one kernels are compiled
+    return {**found, "growth": sum(took[-quarter:]) / sum(took[quarter : 2 * quarter] or took)}
