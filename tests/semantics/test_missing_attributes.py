@@ -98,6 +98,15 @@ def test_an_event_of_a_type_not_in_the_pattern_that_lacks_the_attribute_is_in_no
     assert found(query, tables("a1:id=1 x2:y=0 b3:id=1")) == ["a1 b3"]
 
 
+def test_what_a_column_holds_for_a_type_that_lacks_the_attribute_does_not_matter() -> None:
+    types = {"A": ["eid", "k"], "B": ["eid", "k"], "C": ["eid"]}
+    events = stream("a1:k=1 b2:k=1 c2:k=1 a3:k=1 c4:k=1 b5:k=1")
+    counted = "PATTERN SEQ(!(B n), A a) WHERE [k] WITHIN 1 EVENTS INCLUSIVE"
+    assert found(counted, events, types=types) == ["a1"]
+    contiguous = "PATTERN SEQ(A a, B b) WHERE partition_contiguity { [k] }"
+    assert found(contiguous, events, types=types) == ["a1 b2", "a3 b5"]
+
+
 def test_an_event_of_a_type_in_the_pattern_that_lacks_the_attribute_is_in_every_partition() -> None:
     query = "PATTERN SEQ(A a, X x, B b) WHERE partition_contiguity { [id] }"
     assert found(query, tables("a1:id=1 x2:y=0 x3:y=0 b4:id=1")) == []

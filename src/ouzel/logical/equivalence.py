@@ -48,6 +48,10 @@ class EquivalenceTest:
             self._columns[type_name] = column.name if column else None
         return self._columns[type_name]
 
+    def is_outside(self, type_name: str) -> bool:
+        """Whether events of a type are in no partition: not in the pattern, and without the attribute."""
+        return type_name not in self.pattern_types and self.column(type_name) is None
+
     @cached_property
     def types_by_column(self) -> dict[str | None, tuple[str, ...]]:
         """The types of the pattern by the column that holds the attribute; None for those that do not have it."""

@@ -41,6 +41,7 @@ class Partitions:
         tests = query.equivalences if tests is None else tests
         self.tests = [(key_column(query, test), test) for test in tests]
         self._types = set(query.schema.types) if query.minds_all_events else set()
+        self._outside = tuple(sorted(name for name in self._types if any(test.is_outside(name) for test in tests)))
         self.once = once
         self._has_constants = any(test.constant is not None for test in tests)
         one_column = len(self.tests) == 1 and self.tests[0][0] != SEVERAL
@@ -61,6 +62,13 @@ class Partitions:
         """The partitions of some rows; one with a null in its key is in none and gets -1."""
         if not self.tests:
             return np.zeros(len(rows), np.int64)
+        parts = self._number(events, rows)
+        if self._outside:
+            # the column may hold something for events whose type does not have the attribute
+            parts = np.where(events.types.among(self._outside)[rows] >= 0, -1, parts)
+        return parts
+
+    def _number(self, events: EventTable, rows: Integers) -> Integers:
         if self._is_direct and (whole := _whole(events.table.column(self.tests[0][0]))) is not None:
             return self._counted(self._keys_of([whole[0]]).of_integers(whole[1][rows]))
         taken = [self._taken(events, rows, column, test) for column, test in self.tests]
