@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from ouzel.errors import StateError
@@ -24,7 +25,7 @@ ENDLESS = 2**64
 # So many matchers are kept in a worker, in case it gets their bucket again.
 MATCHERS = 64
 
-_matchers: OrderedDict[tuple[bytes, int], tuple[bytes, Matcher]] = OrderedDict()
+_matchers: OrderedDict[tuple[bytes, int], tuple[str, bytes, Matcher]] = OrderedDict()
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Buckets(StatefulProcessor):
         matched = list(self.stream.packed(*self.stream.step(matcher, now, data)))
         version = version_after(head.version if head else b"", now, data)
         matched += self.state.write(matcher, self.stream.layout, head, version, now, data).told()
-        _matchers[self.stream.key, bucket] = version, matcher
+        _matchers[self.stream.key, bucket] = _run(), version, matcher
         if len(_matchers) > MATCHERS:
             _matchers.popitem(last=False)
         names, numbers, blobs = zip(*matched, strict=True)
@@ -127,8 +128,9 @@ class Buckets(StatefulProcessor):
                 f"checkpoint: required events {head.layout}, as it was begun; got {self.stream.layout}\n"
                 "  hint: go on with the same number of buckets, or begin a new checkpoint"
             )
-        version, matcher = _matchers.pop((self.stream.key, bucket), (b"", None))
-        if matcher is not None and version == head.version:
+        run, version, matcher = _matchers.pop((self.stream.key, bucket), ("", b"", None))
+        # a run reads its state before it trusts what was kept: the head alone does not tell whether that is whole
+        if matcher is not None and (run, version) == (_run(), head.version):
             return matcher
         matcher = self.stream.matcher()
         snapshot, deltas = self.state.read(head)
@@ -141,3 +143,9 @@ class Buckets(StatefulProcessor):
         for now, data in deltas:
             self.stream.step(matcher, now, data)  # what comes out, came out before
         return matcher
+
+
+def _run() -> str:
+    """What tells this run of a stream from those before a restart: Spark groups its jobs by it."""
+    context = TaskContext.get()
+    return (context.getLocalProperty("spark.jobGroup.id") if context else None) or ""
