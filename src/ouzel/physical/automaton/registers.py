@@ -26,9 +26,10 @@ from ouzel.physical.automaton.states import (
     key_of,
 )
 from ouzel.physical.compiled.calls import Collect
-from ouzel.physical.compiled.emit import Emitter, carried_by, number_kind
+from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.fill import is_written
 from ouzel.physical.compiled.operands import TIMES, Operands, Source, Written
+from ouzel.physical.compiled.operators import carried_by, number_kind
 from ouzel.physical.compiled.value import Value
 
 # START is the clock of the latest start among the runs merged into this one, FIRST the event it started with.

@@ -12,11 +12,12 @@ from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression,
 from ouzel.logical.read_functions import inlined
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.compiled.by_match import by_match
-from ouzel.physical.compiled.emit import Emitter, carried_by, number_kind
+from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.fill import Failing, Wanted
 from ouzel.physical.compiled.forms import NARROW_DIGITS
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Operands, Source
+from ouzel.physical.compiled.operators import carried_by, number_kind
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.contract import UnsuitableError
