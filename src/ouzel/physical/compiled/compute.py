@@ -12,12 +12,11 @@ from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression,
 from ouzel.logical.read_functions import inlined
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.compiled.by_match import by_match
+from ouzel.physical.compiled.elements import Elements
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.fill import Failing, Wanted
-from ouzel.physical.compiled.forms import NARROW_DIGITS
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Operands, Source
-from ouzel.physical.compiled.operators import carried_by, number_kind
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.contract import UnsuitableError
@@ -130,89 +129,11 @@ class _MatchRows:
 
     def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:
         """An aggregate over the events of a closure; of none it is null, but for count."""
-        k = self.places[node.variable]
-        if not isinstance(self.bound[node.variable], Many):
+        k, one = self.places[node.variable], self.bound[node.variable]
+        if not isinstance(one, Many):
             raise UnsuitableError("it aggregates what is not a closure")
-        length = f"offsets{k}[i + 1] - offsets{k}[i]"
-        if isinstance(node, Length):
-            return emitter.assigned(length, None, Kind.INTEGER)
-        if node.column is None:
-            return emitter.assigned(length, f"unbound{k}[i]", Kind.INTEGER)
-        assert node.input_type is not None
-        kind = node.input_type.kind
-        if node.function != "count" and kind is Kind.OTHER:
-            raise UnsuitableError(f"{node.function} of {node.input_type}")
-        if node.function == COUNT_DISTINCT:
-            return self._distinct(k, emitter, node.column, node.input_type)
-        place = emitter.operands.column(node.column, node.input_type)
-        if node.function in ("first", "last"):
-            at = f"offsets{k}[i + 1] - 1" if node.function == "last" else f"offsets{k}[i]"
-            row = emitter.assigned(f"rows{k}[{at}] if {length} > 0 else -1", None, Kind.INTEGER).text
-            null = emitter.assigned(f"{row} < 0 or n{place}[max({row}, 0)]", None, Kind.BOOLEAN).text
-            return emitter.assigned(f"c{place}[max({row}, 0)]", null, number_kind(kind))
-        if node.function == "stddev":
-            return self._deviation(k, place, emitter, unsigned=kind is Kind.UNSIGNED)
-        return self._running(node.function, k, place, emitter, node.input_type)
-
-    def _distinct(self, k: int, emitter: Emitter, column: str, held: ValueType) -> Value:
-        """How many values there are that none before is equal to."""
-        if held.kind is Kind.OTHER or held.digits > NARROW_DIGITS:
-            raise UnsuitableError(f"the number of distinct values of {held}")
-        bound = list(self.bound.values())[k]
-        if isinstance(bound, Many) and np.max(np.diff(bound.offsets), initial=0) > MANY:
+        is_by_pairs = isinstance(node, Aggregate) and node.function == COUNT_DISTINCT
+        if is_by_pairs and np.max(np.diff(one.offsets), initial=0) > MANY:
             raise UnsuitableError("to compare so many values with each other takes longer than to hash them")
-        place = emitter.operands.column(column, held)
-        count, value, other, known = (emitter.fresh() for _ in range(4))
-        equal = f"{value} == {other} or ({value} != {value} and {other} != {other})"
-        for line in (
-            f"{count} = 0",
-            f"for j in range(offsets{k}[i], offsets{k}[i + 1]):",
-            f"    if not n{place}[rows{k}[j]]:",
-            f"        {value}, {known} = c{place}[rows{k}[j]], False",
-            f"        for h in range(offsets{k}[i], j):",
-            f"            {other} = c{place}[rows{k}[h]]",
-            f"            {known} = {known} or (not n{place}[rows{k}[h]] and ({equal}))",
-            f"        if not {known}:",
-            f"            {count} += 1",
-        ):
-            emitter.line(line)
-        return Value(count, f"unbound{k}[i]", Kind.INTEGER)
-
-    def _running(self, function: str, k: int, place: int, emitter: Emitter, held: ValueType) -> Value:
-        real, add = held.kind is Kind.FLOAT, carried_by(held)
-        count, total, carry, value = (emitter.fresh() for _ in range(4))
-        for line in (f"{count} = 0", f"{total} = {'0.0' if real else '0'}", f"{carry} = 0"):
-            emitter.line(line)
-        emitter.line(f"for j in range(offsets{k}[i], offsets{k}[i + 1]):")
-        emitter.line(f"    if not n{place}[rows{k}[j]]:")
-        emitter.line(f"        {value} = c{place}[rows{k}[j]]")
-        if function in ("min", "max"):
-            sign = "<" if function == "min" else ">"
-            none = f"{count} == 0 or {total} != {total}" if real else f"{count} == 0"
-            emitter.line(f"        if {none} or {emitter.precedes(value, sign, total, held)}:")
-            emitter.line(f"            {total} = {value}")
-        elif function != "count":
-            added = f"{total} = {total} + {value} if {count} > 0 else {value}"
-            emitter.line(f"        {added if real else f'{total}, {carry} = {add}({total}, {value}, {carry})'}")
-        emitter.line(f"        {count} += 1")
-        if function == "count":
-            return Value(count, f"unbound{k}[i]", Kind.INTEGER)
-        empty = emitter.assigned(f"{count} == 0", None, Kind.BOOLEAN).text
-        if function == "avg":
-            whole = total if real else f"carried_float({total}, {carry})"
-            return emitter.assigned(f"{whole} / max({count}, 1)", empty, Kind.FLOAT)
-        beyond = emitter.assigned(f"{empty} or {carry} != 0", None, Kind.BOOLEAN).text
-        return Value(total, beyond if function == "sum" else empty, Kind.FLOAT if real else Kind.INTEGER)
-
-    def _deviation(self, k: int, place: int, emitter: Emitter, *, unsigned: bool) -> Value:
-        """Welford's updates, as the reference has them."""
-        count, mean, squares, delta, value = (emitter.fresh() for _ in range(5))
-        emitter.line(f"{count}, {mean}, {squares} = 0, 0.0, 0.0")
-        emitter.line(f"for j in range(offsets{k}[i], offsets{k}[i + 1]):")
-        emitter.line(f"    if not n{place}[rows{k}[j]]:")
-        emitter.line(f"        {value} = {'unsigned_float' if unsigned else 'float'}(c{place}[rows{k}[j]])")
-        emitter.line(f"        {count} += 1")
-        emitter.line(f"        {delta} = {value} - {mean}")
-        emitter.line(f"        {mean} = {mean} + {delta} / {count}")
-        emitter.line(f"        {squares} = {squares} + {delta} * ({value} - {mean})")
-        return emitter.deviation(squares, count)
+        elements = Elements(f"rows{k}", f"offsets{k}[i]", f"offsets{k}[i + 1]", f"unbound{k}[i]")
+        return elements.aggregate(node, emitter)
