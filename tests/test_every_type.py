@@ -16,6 +16,7 @@ import pytest
 import ouzel as oz
 from ouzel.logical.values import from_arrow
 from ouzel.testing.arrow_columns import ARROW_COLUMNS
+from semantics.everywhere import pushed
 
 ROLES: dict[str, tuple[str, dict[str, Any]]] = {
     "time": ("PATTERN SEQ(A a, B b) RETURN a.id AS a, b.id AS b", {"time": "c"}),
@@ -75,15 +76,6 @@ def names(arrow: pa.DataType) -> list[str]:
     return [str(arrow), str(from_arrow(arrow)), str(inner).removesuffix("_view"), "null"]
 
 
-def in_batches(table: pa.Table, query: str, **options: Any) -> list[dict[str, Any]]:
-    matcher = oz.matcher(query, table.schema, watermark=100, **options)
-    rows: list[dict[str, Any]] = []
-    for place in range(table.num_rows):
-        rows += matcher.push(table[place : place + 1]).to_pylist()
-        matcher = oz.restore(matcher.snapshot())
-    return [*rows, *matcher.finish().to_pylist()]
-
-
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("name", ARROW_COLUMNS)
 def test_every_type_in_every_role(name: str, role: str) -> None:
@@ -92,7 +84,7 @@ def test_every_type_in_every_role(name: str, role: str) -> None:
     arrow = table.schema.field("c").type
     expected = outcome(lambda: oz.match(table, query, engine="reference", **options).to_pylist(), arrow)
     assert outcome(lambda: oz.match(table, query, **options).to_pylist(), arrow) == expected
-    batches = outcome(lambda: in_batches(table, query, **options), arrow)
+    batches = outcome(lambda: pushed(query, table, watermark=100, **options), arrow)
     refused = isinstance(batches, str) and REFUSED & {(name, role), (name, None)}
     assert refused or batches == expected
     empty = outcome(lambda: oz.match(table[:0], query, **options).to_pylist(), arrow)

@@ -2,90 +2,41 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import ouzel as oz
+from engines.pushes import Events, Pushes, matched, pushed, pushes
 from ouzel.physical.compiled import kernel
 from ouzel.testing.strategies import RandomQuery, queries, streams
 
-Events = list[dict[str, Any]]
 SCHEMA = pa.schema(
     {"eid": pa.string(), "ts": pa.int64(), "type": pa.string(), "k": pa.int64(), "x": pa.int64(), "y": pa.int64()}
 )
-TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
-
-
-@st.composite
-def cuts(draw: st.DrawFn) -> tuple[list[int], list[bool], list[bool]]:
-    """Where batches end, after which of them time is said to pass, and after which the matcher is restored."""
-    places = sorted(draw(st.sets(st.integers(1, 9), max_size=4)))
-    flags = st.lists(st.booleans(), min_size=len(places) + 1, max_size=len(places) + 1)
-    return places, draw(flags), draw(flags)
-
-
-def by_batches(
-    query: str, events: Events, cut: tuple[list[int], list[bool], list[bool]], **options: Any
-) -> list[str]:
-    """The matches of all batches, as texts, sorted."""
-    places, passes, restores = cut
-    ordered = sorted(events, key=lambda event: event["ts"])
-    matcher = oz.matcher(query, SCHEMA, types=TYPES, **options)
-    found: list[Any] = []
-
-    def add(results: Any) -> None:
-        found.extend(results.to_pylist())
-
-    begins = [0, *places]
-    ends = [*places, len(ordered)]
-    for begin, end, time_passes, is_restored in zip(begins, ends, passes, restores, strict=True):
-        batch = ordered[begin:end]
-        add(matcher.push(pa.Table.from_pylist(batch, SCHEMA)))
-        following = ordered[end:]
-        if time_passes and following:
-            add(matcher.advance(following[0]["ts"]))
-        if is_restored:
-            matcher = oz.restore(matcher.snapshot())
-    add(matcher.finish())
-    return sorted(map(json.dumps, found))
-
-
-def at_once(query: str, events: Events) -> list[str]:
-    return sorted(map(json.dumps, oz.match(events, query, engine="reference", types=TYPES)))
-
-
 ALL = queries(non_overlap=True, totals=True)
 
 
 @settings(max_examples=300)
-@given(ALL, streams(), cuts())
-def test_batches_make_no_difference(
-    query: RandomQuery, events: Events, cut: tuple[list[int], list[bool], list[bool]]
-) -> None:
-    assert by_batches(query.text, events, cut) == at_once(query.text, events)
+@given(ALL, streams(), pushes())
+def test_batches_make_no_difference(query: RandomQuery, events: Events, cut: Pushes) -> None:
+    assert pushed(query.text, events, cut) == matched(query.text, events)
 
 
 @settings(max_examples=100)
-@given(ALL, streams(), cuts())
-def test_batches_make_no_difference_to_the_reference(
-    query: RandomQuery, events: Events, cut: tuple[list[int], list[bool], list[bool]]
-) -> None:
-    assert by_batches(query.text, events, cut, engine="reference") == at_once(query.text, events)
+@given(ALL, streams(), pushes())
+def test_batches_make_no_difference_to_the_reference(query: RandomQuery, events: Events, cut: Pushes) -> None:
+    assert pushed(query.text, events, cut, engine="reference") == matched(query.text, events)
 
 
 @settings(max_examples=5)
-@given(ALL, streams(), cuts())
-def test_batches_make_no_difference_compiled(
-    query: RandomQuery, events: Events, cut: tuple[list[int], list[bool], list[bool]]
-) -> None:
+@given(ALL, streams(), pushes())
+def test_batches_make_no_difference_compiled(query: RandomQuery, events: Events, cut: Pushes) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):
-        assert by_batches(query.text, events, cut) == at_once(query.text, events)
+        assert pushed(query.text, events, cut) == matched(query.text, events)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +49,9 @@ def test_batches_make_no_difference_compiled(
     ],
 )
 @settings(max_examples=60)
-@given(events=streams(), cut=cuts())
-def test_operators_of_zstream(query: str, events: Events, cut: tuple[list[int], list[bool], list[bool]]) -> None:
-    assert by_batches(query, events, cut) == at_once(query, events)
+@given(events=streams(), cut=pushes())
+def test_operators_of_zstream(query: str, events: Events, cut: Pushes) -> None:
+    assert pushed(query, events, cut) == matched(query, events)
 
 
 COMPOSED = """
@@ -110,25 +61,9 @@ QUERY whole PATTERN SEQ(Pair p, A last) WITHIN 6 RETURN p.a AS a, p.b AS b, last
 
 
 @settings(max_examples=100)
-@given(streams(), cuts())
-def test_composite_events(events: Events, cut: tuple[list[int], list[bool], list[bool]]) -> None:
-    places, _passes, restores = cut
-    ordered = sorted(events, key=lambda event: event["ts"])
-    matcher = oz.matcher(COMPOSED, SCHEMA, types=TYPES)
-    found: dict[str, list[str]] = {"pairs": [], "whole": []}
-
-    def add(results: Any) -> None:
-        for name, table in results.items():
-            found[name] += map(json.dumps, table.to_pylist())
-
-    for begin, end, is_restored in zip([0, *places], [*places, len(ordered)], restores, strict=True):
-        add(matcher.push(pa.Table.from_pylist(ordered[begin:end], SCHEMA)))
-        if is_restored:
-            matcher = oz.restore(matcher.snapshot())
-    add(matcher.finish())
-    expected = oz.match(events, COMPOSED, engine="reference", types=TYPES)
-    for name, matches in found.items():
-        assert sorted(matches) == sorted(map(json.dumps, expected[name]))
+@given(streams(), pushes())
+def test_composite_events(events: Events, cut: Pushes) -> None:
+    assert pushed(COMPOSED, events, cut) == matched(COMPOSED, events)
 
 
 STEPS = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 5 RETURN a.eid AS a, b.eid AS b"

@@ -88,16 +88,16 @@ def _table(rows: list[Row]) -> pa.Table:
     return pa.table({name: [row.get(name) for row in rows] for name in names})
 
 
-def pushed(query: str, events: pa.Table, *, of: str | None = None, size: int = 1, **options: Any) -> list[Row]:
-    """The rows that a matcher returns, given so many events at a time, in order; before the last, a snapshot."""
+def pushed(
+    query: str, events: pa.Table, *, of: str | None = None, size: int = 1, restored: bool = True, **options: Any
+) -> list[Row]:
+    """The rows that a matcher returns, given so many events at a time, in order, and restored after each time."""
     matcher = oz.matcher(query, events.schema, **options)
     found: list[Row] = []
     for row in range(0, events.num_rows, size):
-        if row + size >= events.num_rows:
-            matcher = oz.restore(matcher.snapshot())
         found += _rows(matcher.push(events.slice(row, size)), of)
-    found += _rows(matcher.finish(), of)
-    return found
+        matcher = oz.restore(matcher.snapshot()) if restored else matcher
+    return found + _rows(matcher.finish(), of)
 
 
 def _rows(result: Any, of: str | None) -> list[Row]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from semantics.everywhere import pushed
 
 ROWS = [
     {"ts": 1, "type": "A", "k": "u", "x": 3, "f": 1.5},
@@ -79,13 +80,7 @@ def test_two_composite_types() -> None:
 
 def test_in_a_matcher() -> None:
     query, expected = CASES["with another"]
-    table = pa.Table.from_pylist(ROWS)
-    matcher = oz.matcher(f"{MADE}QUERY two {query}", table.schema)
-    rows: list[Any] = []
-    for place in range(len(ROWS)):
-        rows += matcher.push(table.slice(place, 1))["two"].to_pylist()
-        matcher = oz.restore(matcher.snapshot())
-    assert rows + matcher.finish()["two"].to_pylist() == expected
+    assert pushed(f"{MADE}QUERY two {query}", pa.Table.from_pylist(ROWS), of="two") == expected
 
 
 def test_other_types_of_value_are_still_a_clash() -> None:

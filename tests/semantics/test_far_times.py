@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -11,6 +10,7 @@ import pytest
 import ouzel as oz
 from ouzel.logical.times import EARLIEST, LATEST
 from ouzel.physical.compiled import kernel
+from semantics.everywhere import pushed
 
 pytestmark = pytest.mark.filterwarnings("ignore:the times in 'ts' are taken for milliseconds")
 
@@ -51,16 +51,6 @@ def table(rows: list[tuple[int, str]]) -> pa.Table:
     return pa.Table.from_pylist([{"ts": ts, "type": kind} for ts, kind in rows], SCHEMA)
 
 
-def in_batches(query: str, rows: list[tuple[int, str]], engine: str, *, restored: bool) -> list[Any]:
-    matcher = oz.matcher(query, SCHEMA, engine=engine)
-    found: list[Any] = []
-    for row in rows:
-        found += matcher.push(table([row])).to_pylist()
-        matcher = oz.restore(matcher.snapshot()) if restored else matcher
-    found += matcher.finish().to_pylist()
-    return found
-
-
 @pytest.mark.filterwarnings("ignore:no event has the type")
 @pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
 @pytest.mark.parametrize("case", CASES)
@@ -70,7 +60,10 @@ def test_windows_at_the_ends_of_time(case: str, compiled: bool) -> None:
         for engine in ENGINES if "+" not in query else ENGINES[1:]:
             assert len(oz.match(table(rows), query, engine=engine)) == count, engine
             for restored in (False, True):
-                assert len(in_batches(query, rows, engine, restored=restored)) == count, (engine, restored)
+                assert len(pushed(query, table(rows), engine=engine, restored=restored)) == count, (
+                    engine,
+                    restored,
+                )
         if "!" not in query and "NON_OVERLAP" not in query:
             assert oz.match(table(rows), query, mode="compressed").expand().num_rows == count
             totals = query.partition("RETURN")[0] + "RETURN count(*) AS n OUTPUT AGGREGATE"

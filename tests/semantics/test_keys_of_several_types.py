@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from semantics.everywhere import pushed
 
 PAIRS: dict[str, Any] = {
     "integers and floats": ([1, 2, None, 3], pa.int64(), [2.0, 1.0, 2.5, None], pa.float64()),
@@ -90,11 +91,6 @@ def test_in_batches() -> None:
     events = pa.table({"ts": range(60), "type": ["A", "B", "C"] * 20, "k": [n % 4 for n in range(60)]})
     query = """QUERY made PATTERN SEQ(A a, B b) WITHIN 4 RETURN a.k * 0.5 AS k, b.k AS x INTO T
                QUERY found PATTERN SEQ(T t, C c) WHERE [k] WITHIN 9 RETURN t.x AS t, c.ts AS c"""
-    matcher = oz.matcher(query, events.schema)
-    found: list[Any] = []
-    for begin in range(0, 60, 5):
-        found += matcher.push(events.slice(begin, 5))["found"].to_pylist()
-        matcher = oz.restore(matcher.snapshot()) if begin == 20 else matcher
-    found += matcher.finish()["found"].to_pylist()
+    found = pushed(query, events, of="found", size=5)
     assert found == oz.match(events, query, engine="reference")["found"].to_pylist()
     assert found

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import ouzel as oz
-from semantics.everywhere import everywhere
+from semantics.everywhere import everywhere, pushed
 
 # in this order by code points: in UTF-16 the last one would come before the one before it
 IN_ORDER = ["", "A", "B", "a", "aa", "b", "ä", "ﬁ", "😀"]
@@ -84,10 +84,6 @@ def test_texts_that_come_later_find_their_places() -> None:
     names = [f"{(7 * n) % 101:03}" for n in range(400)]
     events = pa.table({"ts": range(400), "type": ["A", "B"] * 200, "s": names})
     query = "PATTERN SEQ(A a, B b) WHERE a.s < b.s WITHIN 8 RETURN a.ts AS a, b.ts AS b"
-    matcher = oz.matcher(query, events.schema)
-    found = []
-    for begin in range(0, 400, 10):
-        found += matcher.push(events.slice(begin, 10)).to_pylist()
-        matcher = oz.restore(matcher.snapshot()) if begin == 200 else matcher
-    found += matcher.finish().to_pylist()
-    assert found == oz.match(events, query, engine="reference").to_pylist()
+    expected = oz.match(events, query, engine="reference").to_pylist()
+    for restored in (False, True):
+        assert pushed(query, events, size=10, restored=restored) == expected
