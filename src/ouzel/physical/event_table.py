@@ -5,9 +5,10 @@ Attributes of one name share a column where their types agree; types that clash 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -151,6 +152,24 @@ class EventTable:
         starts = np.concatenate([self.starts, others.starts])
         start_times = np.concatenate([self.start_times, others.start_times])
         return EventTable(table, self.schema, types, starts, ends, start_times, times)
+
+    # ---- snapshots ---------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """The events as arrays and a table; of arrays that are one and the same, one."""
+        types = {"types": list(self.types.names), "codes": self.types.codes}
+        state = {"table": self.table, **types, "ends": self.ends}
+        state |= {"starts": self.starts, "start_times": self.start_times} if self.has_intervals else {}
+        return state | ({} if self.end_times is self.ends else {"end_times": self.end_times})
+
+    @classmethod
+    def of_state(cls, state: Mapping[str, Any], schema: Schema) -> EventTable:
+        """The events of a state."""
+        types = EventTypes(None, tuple(state["types"]), state["codes"])
+        ends = state["ends"]
+        times = state.get("end_times", ends)
+        starts, start_times = state.get("starts", ends), state.get("start_times", times)
+        return cls(state["table"], schema, types, starts, ends, start_times, times)
 
 
 def _with_fields(table: pa.Table, columns: Iterable[str]) -> pa.Table:

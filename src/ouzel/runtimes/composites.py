@@ -70,30 +70,10 @@ class Inbox:
 
     def state(self) -> dict[str, Any]:
         """All events that wait."""
-        return {} if self._none is None else kept(self._joined(self._pieces))
+        return {} if self._none is None else self._joined(self._pieces).state()
 
     def resume(self, state: dict[str, Any], schema: Schema) -> None:
         """Go on with events that waited elsewhere."""
         self._none, self._pieces = None, []
         if state:
-            self.add(read(state, schema))
-
-
-def kept(events: EventTable) -> dict[str, Any]:
-    """Events as arrays and a table, for a snapshot."""
-    return {
-        "table": events.table,
-        "types": list(events.types.names),
-        "codes": events.types.codes,
-        "starts": events.starts,
-        "ends": events.ends,
-        "start_times": events.start_times,
-        "end_times": events.end_times,
-    }
-
-
-def read(state: dict[str, Any], schema: Schema) -> EventTable:
-    """Events of a snapshot."""
-    types = EventTypes(None, tuple(state["types"]), state["codes"])
-    intervals = (state[name] for name in ("starts", "ends", "start_times", "end_times"))
-    return EventTable(state["table"], schema, types, *intervals)
+            self.add(EventTable.of_state(state, schema))

@@ -15,7 +15,6 @@ from ouzel.errors import DataError, OuzelError, SchemaError, StateError, listed
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.event_table import EventTable
-from ouzel.physical.event_types import EventTypes
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts
@@ -211,19 +210,13 @@ class Matcher:
             "on_late": self.on_late,
             "queries": self.fingerprint,
         }
-        held = self._order.held
         values = {
             "schema": self.schema.empty_table(),
-            "now": self._order.now,
-            "released": self._order.released,
-            "held": held.table,
-            "held_types": list(held.types.names),
-            "held_codes": held.types.codes,
-            "held_times": held.end_times,
             "late": self.late,
             "counts": pa.array([self.report.events, self.report.matches, self.report.late]).to_numpy(),
         }
-        return write_snapshot(header, values | in_parts({"chain": self._chain.state()}))
+        states = {"order": self._order.state(), "chain": self._chain.state()}
+        return write_snapshot(header, values | in_parts(states))
 
     def restore(self, data: bytes) -> None:
         """Go on from a snapshot of a matcher of the same query; what it returns may differ."""
@@ -235,8 +228,7 @@ class Matcher:
         if different:
             raise StateError("snapshot: required one of the same query; got another\n  " + "\n  ".join(different))
         self._know_columns()
-        types = EventTypes(None, tuple(values["held_types"]), values["held_codes"])
-        self._order.resume(values["held"], types, values["held_times"], values["now"], values["released"])
+        self._order.resume(part("order", values))
         self.late = values["late"]
         self.report.events, self.report.matches, self.report.late = values["counts"].tolist()
         self._chain.resume(part("chain", values))

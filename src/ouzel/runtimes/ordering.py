@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ouzel.logical.times import BEGINNING
-from ouzel.physical.event_table import EventTable, Integers, primitive_events
-from ouzel.physical.event_types import EventTypes
+from ouzel.physical.event_table import EventTable, primitive_events
+from ouzel.state.parts import in_parts, part
 
 
 @dataclass
@@ -59,10 +59,14 @@ class Ordering:
         events, self.held = self.held, self._none
         return self._ranked(events)
 
-    def resume(self, held: pa.Table, types: EventTypes, times: Integers, now: int, released: int) -> None:
-        """Go on with events that were held elsewhere, and their times."""
-        self.held = primitive_events(held, self.held.schema, types, times, self.tie_breakers, self.by_arrival)
-        self.now, self.released = now, released
+    def state(self) -> dict[str, Any]:
+        """The events that are held, how far time has passed, and how many moments events left with."""
+        return {"now": self.now, "released": self.released, **in_parts({"held": self.held.state()})}
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on with events that were held elsewhere."""
+        self.held = EventTable.of_state(part("held", state), self.held.schema)
+        self.now, self.released = state["now"], state["released"]
 
     def _joined(self, events: EventTable | None, others: EventTable | None) -> EventTable:
         if events is None or others is None:

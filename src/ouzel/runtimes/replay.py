@@ -25,7 +25,6 @@ from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, MatchTable, One, counts_of
 from ouzel.physical.reference.events import Event, Stream, Values
 from ouzel.physical.reference.partitions import Key, key_of
-from ouzel.runtimes import composites
 
 State = dict[str, Any]
 
@@ -85,12 +84,12 @@ class Replay:
 
     def state(self) -> State:
         """The events of the window, and until when matches were reported."""
-        return {"before": self._before} | ({} if self.events is None else composites.kept(self.events))
+        return {"before": self._before} | ({} if self.events is None else self.events.state())
 
     def resume(self, state: State) -> None:
         """Go on with those events."""
         self._before = state["before"]
-        self.events = composites.read(state, self.query.schema) if "table" in state else None
+        self.events = EventTable.of_state(state, self.query.schema) if "table" in state else None
 
 
 def earliest(*times: int | None) -> int | None:

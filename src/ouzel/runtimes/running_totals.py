@@ -19,10 +19,10 @@ from ouzel.logical.match_aggregates import MatchAggregate
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.contract import Found
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.event_types import EventTypes
 from ouzel.physical.match_totals import MatchTotals, Total, ranks_of
 from ouzel.runtimes.aggregates import best_rows, totals_of, totals_table
 from ouzel.runtimes.partition_keys import compact, groups
+from ouzel.state.parts import in_parts, part
 
 State = dict[str, Any]
 # So many parts of about a size are kept before they are made one.
@@ -145,10 +145,8 @@ class RunningTotals:
         state = {
             "matches": totals.matches,
             "windows": np.zeros(0, np.int64) if totals.windows is None else totals.windows,
-            "events": events.table,
-            "types": list(events.types.names),
-            "codes": events.types.codes,
         }
+        state |= in_parts({"events": events.state()})
         state |= {f"keys{number}": rows for number, rows in enumerate(totals.keys)}
         for number, one in enumerate(totals.totals):
             named = {"counts": one.counts, "sums": one.sums, "rows": one.rows}
@@ -158,7 +156,6 @@ class RunningTotals:
     def resume(self, state: State) -> None:
         """Go on with all of it; there must have been a step, which tells the schema."""
         assert self.none is not None
-        types = EventTypes(None, tuple(state["types"]), state["codes"])
         totals = MatchTotals(
             tuple(state[f"keys{number}"] for number in range(len(self.query.equivalences))),
             state["matches"],
@@ -168,7 +165,7 @@ class RunningTotals:
             ),
             None if self.query.every is None else state["windows"],
         )
-        self.parts = [_Part(totals, _placed(state["events"], types, self.none))]
+        self.parts = [_Part(totals, EventTable.of_state(part("events", state), self.none.schema))]
 
 
 # ---- totals, part by part --------------------------------------------------------------------------------
@@ -237,11 +234,8 @@ def _compacted(totals: MatchTotals, events: EventTable) -> _Part:
     used = used[used >= 0]
     numbers = np.full(len(events) + 1, -1, np.int64)
     numbers[used] = np.arange(len(used))
-    taken = _placed(events.table.take(pa.array(used)), events.types.taken(used), events)
+    # only their values matter
+    times = np.zeros(len(used), np.int64)
+    table, types = events.table.take(pa.array(used)), events.types.taken(used)
+    taken = EventTable.of_moments(table, events.schema, types, times, times)
     return _Part(_each(totals, lambda one: one, lambda own: numbers[own]), taken)
-
-
-def _placed(table: pa.Table, types: EventTypes, like: EventTable) -> EventTable:
-    """Events of which only the values matter."""
-    times = np.zeros(table.num_rows, np.int64)
-    return EventTable.of_moments(table, like.schema, types, times, times)
