@@ -48,6 +48,21 @@ def lasting(begin: int, lasts: int, ranked: bool) -> tuple[EventTable, Prepared]
     return table, Prepared(rows, masks, parts, *intervals, intervals[-1], codes)
 
 
+@pytest.mark.parametrize("count", [100, 30_000])  # sorted, and by a kernel
+@pytest.mark.parametrize("keys", [1, 2, 50, 10**9])
+def test_events_of_a_partition_come_together_and_stay_in_order(count: int, keys: int) -> None:
+    random = np.random.default_rng(count + keys)
+    rows, parts = np.arange(count), random.integers(0, keys, count)
+    masks, moments, codes = random.integers(0, 8, count), np.arange(count) // 3, np.zeros(count, np.uint8)
+    prepared = Prepared(rows, masks, parts, *(moments,) * 4, rows, codes).by_partition()
+    order = np.argsort(parts, kind="stable")
+    assert prepared.rows.tolist() == order.tolist() == prepared.clocks.tolist()
+    assert prepared.parts.tolist() == parts[order].tolist()
+    assert prepared.masks.tolist() == masks[order].tolist()
+    assert prepared.ends is prepared.starts
+    assert prepared.ends.tolist() == moments[order].tolist()
+
+
 @given(st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.booleans()), min_size=1, max_size=4))
 def test_starts_and_ends_are_kept_whichever_batch_tells_them_apart(batches: list[tuple[int, bool, bool]]) -> None:
     first, _prepared = lasting(0, 0, ranked=False)

@@ -27,11 +27,20 @@ def test_keys_are_numbered_as_they_appear_and_known_ones_again(make: Any) -> Non
 
 
 @both
+def test_places_in_order_keep_equal_numbers_as_they_come(make: Any) -> None:
+    numbers = np.random.default_rng(4).integers(-3, 9, 200)
+    edges, places = np.zeros(9 + 3 + 2, np.int64), np.empty(200, np.int64)
+    make(numbering.order_by_number)(numbers, -3, edges, places)
+    assert places.tolist() == np.argsort(numbers, kind="stable").tolist()
+
+
+@both
 def test_events_of_one_moment_have_one_position(make: Any) -> None:
     moments = np.array([1, 1, 2, 2, 2, 3])
     parts = np.array([0, 0, 1, 0, -1, 0])
     seen, over, latest = np.array([10, 3]), np.array([9, 2]), np.array([0, 2])
-    positions = make(numbering.number_positions)(moments, parts, seen, over, latest)
+    positions = np.full(6, 99)
+    make(numbering.number_positions)(moments, parts, seen, over, latest, positions)
     assert positions.tolist() == [10, 10, 2, 12, 0, 13]
     assert (seen.tolist(), over.tolist(), latest.tolist()) == ([14, 4], [13, 2], [3, 2])
 

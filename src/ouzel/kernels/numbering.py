@@ -32,23 +32,39 @@ def number_keys(keys: Array, values: Array, count: int, slots: Array, numbers: A
     return count
 
 
-def number_positions(moments: Array, parts: Array, seen: Array, over: Array, latest: Array) -> Array:
-    """How many events of an event's partition are over before it: those of one moment have the same position.
+def order_by_number(numbers: Array, least: int, edges: Array, places: Array) -> None:
+    """Fill `places` with the places of the numbers in order, those of equal ones as they come.
+
+    `edges` are zeros, two more than from the least number to the greatest.
+    """
+    for i in range(len(numbers)):
+        edges[np.uint64(numbers[i] - least + 1)] += 1
+    for k in range(1, len(edges)):
+        edges[k] += edges[k - 1]
+    for i in range(len(numbers)):
+        number = np.uint64(numbers[i] - least)
+        places[np.uint64(edges[number])] = i
+        edges[number] += 1
+
+
+def number_positions(
+    moments: Array, parts: Array, seen: Array, over: Array, latest: Array, positions: Array
+) -> None:
+    """Fill in how many events of an event's partition are over before it: those of one moment are in one position.
 
     Events come in order of their moments; one in partition -1 is in none.  Of each partition, `seen` is the number
     of events so far, `latest` the moment of the latest and `over` how many there were before that moment.
     """
-    positions = np.zeros(len(moments), np.int64)
     for i in range(len(moments)):
         p = parts[i]
         if p < 0:
+            positions[i] = 0
             continue
         if moments[i] != latest[p]:
             latest[p] = moments[i]
             over[p] = seen[p]
         positions[i] = over[p]
         seen[p] += 1
-    return positions
 
 
 def mark_apart(order: Array, parts: Array, until: Array, starts: Array, ends: Array) -> Array:

@@ -66,6 +66,8 @@ class EventTypes:
         if not self._is_read and self._column is not None:
             return marked(self._column, names, marks, threads)
         places = [names.index(name) if name in names else -1 for name in self.names] or [-1]
+        if len(places) == 1:
+            return np.full(len(self), marks[places[0]], marks.dtype)
         return marks[np.array(places, np.int32)][self.codes]
 
     def occurring(self, names: tuple[str, ...]) -> set[int]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from ouzel.kernels import jit, ordering
 from ouzel.physical.compiled import share
 from ouzel.physical.event_table import Integers
+from ouzel.physical.recycled import recycled
 from ouzel.physical.stoppable import check, stoppable
 
 # So many rows are gathered at a time: between them Ctrl-C is heard.
@@ -38,9 +39,7 @@ def _plain(column: pa.ChunkedArray, rows: Integers, threads: int) -> pa.Array | 
     whole = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
     kind = np.dtype(f"uint{arrow.bit_width}")
     values = np.frombuffer(whole.buffers()[1], kind)[whole.offset : whole.offset + len(whole)]
-    # Arrow's memory is used again from result to result: fresh pages cost more than to fill them
-    buffer = pa.allocate_buffer(len(rows) * kind.itemsize)
-    out = np.frombuffer(buffer, kind)
+    out = recycled(len(rows), kind)
     gather: Any = jit.compiled(ordering.gather)
 
     def work(begin: int, end: int) -> bool:
@@ -54,4 +53,4 @@ def _plain(column: pa.ChunkedArray, rows: Integers, threads: int) -> pa.Array | 
 
     if not all(share.in_threads(work, len(rows), threads)):
         return None
-    return pa.Array.from_buffers(arrow, len(rows), [None, buffer])
+    return pa.Array.from_buffers(arrow, len(rows), [None, pa.py_buffer(out)])

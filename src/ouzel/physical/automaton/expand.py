@@ -22,6 +22,7 @@ from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, One
+from ouzel.physical.recycled import recycled
 from ouzel.physical.stoppable import SEEN
 
 
@@ -206,11 +207,11 @@ def expand(
 
 def _outputs(totals: Any, arrays: list[int], singles: list[int]) -> list[Any]:
     """Arrays for so many matches: the node each ends with, and what the states bind."""
-    outputs: list[Any] = [np.empty(totals[0], np.int64)]
+    outputs: list[Any] = [recycled(int(totals[0]))]
     for state in arrays:
         # as narrow as the store's: closures are most of what there is to write, and to read again
-        outputs += [np.empty(totals[state + 1], np.int32), np.zeros(totals[0] + 1, np.int64)]
-    return outputs + [np.empty(totals[0], np.int64) for _ in singles]
+        outputs += [recycled(int(totals[state + 1]), np.int32), np.zeros(totals[0] + 1, np.int64)]
+    return outputs + [recycled(int(totals[0])) for _ in singles]
 
 
 class _Work:

@@ -21,6 +21,7 @@ from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.meaning import constant_key, encoded, key_values, plain
 from ouzel.physical.memory.growing import Growing
 from ouzel.physical.memory.key_numbers import KeyNumbers, are_integers
+from ouzel.physical.recycled import recycled
 
 # The name of a key that is in several columns.
 SEVERAL = "\0several"
@@ -163,7 +164,8 @@ class Partitions:
         self._over.fill(self.count, 0)
         self._latest.fill(self.count, LEAST)
         counted = self.seen, self._over.values, self._latest.values
-        positions: Integers = kernel_of(numbering.number_positions, len(moments))(moments, parts, *counted)
+        positions: Integers = recycled(len(moments))
+        kernel_of(numbering.number_positions, len(moments))(moments, parts, *counted, positions)
         return positions
 
 
@@ -226,7 +228,9 @@ def _small_integers(column: pa.ChunkedArray) -> tuple[Integers, int] | None:
         return None
     values: Integers = column.to_numpy().astype(np.int64, copy=False)
     low, high = int(values.min()), int(values.max())
-    return (values - low, high - low + 1) if high - low < max(4 * len(values), 1024) else None
+    if high - low >= max(4 * len(values), 1024):
+        return None
+    return np.subtract(values, low, out=recycled(len(values))), high - low + 1
 
 
 def _combined(parts: Integers, count: int, codes: Integers, distinct: int) -> tuple[Integers, int]:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ouzel.kernels import jit, numbering
 from ouzel.language.tree import Strategy
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.compiled.kernel import pays
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.memory.partitions import Partitions
-
-# So few partitions are told apart faster one after the other than by sorting.
-FEW = 8
+from ouzel.physical.recycled import numbered, picked, recycled
 
 
 @dataclass(frozen=True)
@@ -60,18 +60,18 @@ class Prepared:
 
     def by_partition(self) -> Prepared:
         """The events of each partition together, still in order of time."""
-        if not np.any(self.parts[1:] != self.parts[:-1]):
+        if not np.any(self.parts[1:] < self.parts[:-1]):
             return self
         least, most = int(self.parts.min()), int(self.parts.max())
-        if most - least < FEW:
-            return self.taken(np.concatenate([np.flatnonzero(self.parts == p) for p in range(least, most + 1)]))
-        # numbers of 16 bits are sorted digit by digit, which is several times faster
-        small = most < 2**15
-        return self.taken(np.argsort(self.parts.astype(np.int16) if small else self.parts, kind="stable"))
+        if most - least > len(self) or not pays(numbering.order_by_number, len(self)):
+            return self.taken(np.argsort(self.parts, kind="stable"))
+        edges, places = np.zeros(most - least + 2, np.int64), recycled(len(self))
+        jit.compiled(numbering.order_by_number)(self.parts, least, edges, places)
+        return self.taken(places)
 
     def taken(self, places: Integers) -> Prepared:
         """Some of the events."""
-        arrays = {key: one[places] for key, one in {id(one): one for one in self.arrays}.items()}
+        arrays = {key: picked(one, places) for key, one in {id(one): one for one in self.arrays}.items()}
         return Prepared(*(arrays[id(one)] for one in self.arrays))
 
     def taken_from(self, events: EventTable) -> EventTable:
@@ -108,14 +108,14 @@ class Preparation:
         """The events of a batch, or of all there are."""
         codes = events.types.marked(self.names, self._numbers, threads)
         everything = self._counts or self._keep_all
-        rows = np.arange(len(events)) if everything else np.flatnonzero(codes != len(self.names))
+        rows = numbered(len(events)) if everything else np.flatnonzero(codes != len(self.names))
         if not len(rows):
             return Prepared.none()
         starts, ends, start_times, end_times = events.intervals_of(rows)
         if np.any(ends[1:] < ends[:-1]):
             rows = rows[np.argsort(ends, kind="stable")]
             starts, ends, start_times, end_times = events.intervals_of(rows)
-        masks = self._bits[codes[rows]]
+        masks = picked(self._bits, picked(codes, rows))
         if not self.filters.is_empty:
             masks = self.filters.apply(masks, events, rows, end_times)
             if not everything and not masks.all():
@@ -126,7 +126,7 @@ class Preparation:
         outside = parts < 0
         if self._strict:
             masks[outside] = 0
-        prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks, codes[rows])
+        prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks, picked(codes, rows))
         dropped = (outside & (not self._strict)) | ((masks == 0) & (not self._keep_all))
         return prepared.taken(np.flatnonzero(~dropped)) if dropped.any() else prepared
 
