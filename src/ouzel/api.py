@@ -16,6 +16,7 @@ from ouzel.errors import OuzelError
 from ouzel.explanation import explain
 from ouzel.language import parse
 from ouzel.logical import bind_program
+from ouzel.logical.functions import registered_in
 from ouzel.logical.parameters import check_used
 from ouzel.logical.schema import INFERRED, open_schema
 from ouzel.physical.contract import KeepsGraph
@@ -31,7 +32,7 @@ from ouzel.runtimes.origins import origins_of
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import ARRIVAL, AUTO, Reading, settled
 from ouzel.runtimes.spark.options import SparkOptions
-from ouzel.runtimes.time_units import warn_of_unit
+from ouzel.runtimes.time_units import warn_of_times
 from ouzel.runtimes.type_names import named_types, warn_of_types
 
 MODES = ("verbose", "compressed")
@@ -51,6 +52,8 @@ class Query:
             check_used(parse(text), text, self.params)
         self._bound = bind_program(parse(text), text, open_schema(), None).queries
         self.names = tuple(one.name for one in self._bound)
+        # what it was compiled for last, and what came of that: plans never change
+        self._latest: dict[str, tuple[Any, Compiled]] = {}
 
     def with_params(self, **params: Any) -> Query:
         """The same query with other values for its parameters."""
@@ -85,7 +88,15 @@ class Query:
         tuning: Mapping[str, str] | None = None,
         having: builtins.type = object,
     ) -> Compiled:
-        compiled = compile_query(self.text, table.schema, self.params, engine, tuning, having)
+        wanted = (table.schema, engine, dict(tuning or {}), having)
+        known = self._latest.get("compiled")
+        if known is not None and known[0] == wanted and not self.params:
+            compiled = known[1]
+        else:
+            compiled = compile_query(self.text, table.schema, self.params, engine, tuning, having)
+            # parameters change from call to call, and registered functions may be others next time
+            if not self.params and not registered_in(self.text):
+                self._latest["compiled"] = wanted, compiled
         _check_types(self.text, compiled, table)
         return compiled
 
@@ -196,8 +207,8 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     reading = replace(reading, encoding=encoding, delimiter=delimiter)
     table, restore = ingest(events, reading, report)
-    if time_unit is None and len(table):
-        warn_of_unit(int(table.end_times.min()), int(table.end_times.max()), table.schema.time)
+    if time_unit is None:
+        warn_of_times(table.end_times, table.schema.time)
     if mode not in MODES:
         raise OuzelError(f"mode: required one of {', '.join(MODES)}; got {mode!r}")
     if mode == "compressed":

@@ -17,9 +17,14 @@ def available_memory() -> int:
     return max(0, min([*_machine(), *_container(), *_address_space()], default=2**62))
 
 
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - a path takes longer than to read a line
+        return file.read()
+
+
 def _machine() -> Iterator[int]:
     with suppress(OSError):
-        found = re.search(r"MemAvailable:\s+(\d+) kB", (PROC / "meminfo").read_text())
+        found = re.search(r"MemAvailable:\s+(\d+) kB", _read(f"{PROC}/meminfo"))
         if found:
             yield int(found[1]) << 10
             return
@@ -31,22 +36,24 @@ def _container() -> Iterator[int]:
     """What a control group leaves, of the second version or of the first, and those that it is part of."""
     own = ""
     with suppress(OSError, IndexError):
-        lines = (PROC / "self/cgroup").read_text().splitlines()
+        lines = _read(f"{PROC}/self/cgroup").splitlines()
         own = next((line.split(":", 2)[2] for line in lines if line.startswith("0::")), "")
-    path = CGROUPS / own.strip("/")
-    for group in (path, *path.parents):
-        if group != CGROUPS and CGROUPS not in group.parents:
+    groups = [str(CGROUPS)]
+    for name in filter(None, own.split("/")):
+        if name == "..":  # it lies outside of what is seen from here
             break
-        yield from _left(group / "memory.max", group / "memory.current", group / "memory.stat")
-    first = CGROUPS / "memory"
-    yield from _left(first / "memory.limit_in_bytes", first / "memory.usage_in_bytes", first / "memory.stat")
+        groups.append(f"{groups[-1]}/{name}")
+    for group in reversed(groups):
+        yield from _left(f"{group}/memory.max", f"{group}/memory.current", f"{group}/memory.stat")
+    first = f"{CGROUPS}/memory"
+    yield from _left(f"{first}/memory.limit_in_bytes", f"{first}/memory.usage_in_bytes", f"{first}/memory.stat")
 
 
-def _left(limit: Path, used: Path, statistics: Path) -> Iterator[int]:
+def _left(limit: str, used: str, statistics: str) -> Iterator[int]:
     with suppress(OSError, ValueError):
-        most, now = int(limit.read_text()), int(used.read_text())  # "max" is no limit
+        most, now = int(_read(limit)), int(_read(used))  # "max" is no limit
         # files that were read count as used, and go when there is need
-        cached = re.search(r"^(?:total_)?inactive_file (\d+)", statistics.read_text(), re.MULTILINE)
+        cached = re.search(r"^(?:total_)?inactive_file (\d+)", _read(statistics), re.MULTILINE)
         yield most - now + (int(cached[1]) if cached else 0)
 
 
@@ -56,7 +63,7 @@ def _address_space() -> Iterator[int]:
 
         most, _hard = resource.getrlimit(resource.RLIMIT_AS)
         if most != resource.RLIM_INFINITY:
-            pages = int((PROC / "self/statm").read_text().split()[0])
+            pages = int(_read(f"{PROC}/self/statm").split()[0])
             yield most - pages * resource.getpagesize()
 
 

@@ -13,7 +13,8 @@ from ouzel.physical.compiled.names import marked
 from ouzel.physical.meaning import encoded
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
-_EARLY = 100_000
+# After so many events, types that are not rare have occurred.
+_EARLY = (4_096, 100_000)
 
 Codes = np.ndarray[tuple[int], np.dtype[np.int32]]
 Columns = Callable[[], pa.ChunkedArray]
@@ -75,11 +76,13 @@ class EventTypes:
         # as small as the marks for kernels mostly are: one kernel less to compile
         kind = np.uint8 if len(names) < 2**8 else np.int64
         marks = np.arange(len(names) + 1, dtype=kind)
-        early = self.sliced(0, _EARLY) if len(self) > _EARLY else self
-        found = set(np.unique(early.marked(names, marks)).tolist()) - {len(names)}
-        if early is self or len(found) == len(names):
-            return found
-        return set(np.unique(self.marked(names, marks)).tolist()) - {len(names)}
+        found: set[int] = set()
+        for early in (*_EARLY, len(self)):
+            found = set(np.flatnonzero(np.bincount(self.sliced(0, early).marked(names, marks))).tolist())
+            found.discard(len(names))
+            if len(found) == len(names) or early >= len(self):
+                break
+        return found
 
     def __len__(self) -> int:
         """The number of events."""

@@ -15,7 +15,8 @@ class Worker:
         """Begin with nothing to do; an error if the system allows for no more threads."""
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._is_left = False
-        threading.Thread(target=self._go_on, name="ouzel", daemon=True).start()
+        self.thread = threading.Thread(target=self._go_on, name="ouzel", daemon=True)
+        self.thread.start()
 
     def take(self, work: Callable[[], None]) -> None:
         """Do that next; it must not fail."""
@@ -56,6 +57,16 @@ def idle_worker() -> Worker:
         if _idle.workers:
             return _idle.workers.pop()
     return Worker()
+
+
+def in_background(work: Callable[[], None]) -> None:
+    """Do some work, which must not fail, in a thread of its own; here, if there may be no more threads."""
+    try:
+        worker = idle_worker()
+    except RuntimeError:
+        work()
+    else:
+        worker.take(work)
 
 
 def _forget() -> None:

@@ -23,7 +23,7 @@ from ouzel.runtimes.kept_parameters import kept, read, written
 from ouzel.runtimes.ordering import Ordering
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading, settled
-from ouzel.runtimes.time_units import warn_of_unit
+from ouzel.runtimes.time_units import warn_of_times
 from ouzel.state import read_snapshot, write_snapshot
 from ouzel.state.parts import in_parts, part
 
@@ -101,7 +101,7 @@ class Matcher:
         report = Report()
         table = self._intake.read(self._fitted(events), report)
         if self.checks_unit and len(table):
-            warn_of_unit(int(table.end_times.min()), int(table.end_times.max()), self.time)
+            warn_of_times(table.end_times, self.time)
             self.checks_unit = False  # the first events tell
         on_time, late = self._order.split(table)
         if late is not None and self.on_late == "error":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from ouzel.errors import OuzelWarning, outer_level
 from ouzel.logical.schema import TimeColumn
@@ -43,3 +44,9 @@ def warn_of_unit(least: int, most: int, time: TimeColumn) -> None:
         OuzelWarning,
         stacklevel=outer_level(),
     )
+
+
+def warn_of_times(times: Any, time: TimeColumn) -> None:
+    """The same for an array of times: all look like another unit only if the first of them does."""
+    if len(times) and likely_unit(int(times[0]), int(times[0])) != "ms":
+        warn_of_unit(int(times.min()), int(times.max()), time)

@@ -44,6 +44,7 @@ class AutomatonMatching:
 
     def __init__(self, plan: AutomatonPlan, limits: Limits, *, once: bool, threads: int) -> None:
         """Begin with nothing; `threads` share the partitions of a large table that comes at once."""
+        limits = limits.settled()  # also of what finishes matches
         self.plan = plan
         self.limits = limits
         self.once = once

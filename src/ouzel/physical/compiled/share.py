@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextvars import copy_context
+from contextvars import Context, copy_context
+from functools import partial
 from itertools import pairwise
+from queue import SimpleQueue
 from typing import TypeVar
 
 import numpy as np
 
 from ouzel.physical import stoppable
+from ouzel.physical.worker import in_background
 
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 Item = TypeVar("Item")
@@ -29,16 +31,38 @@ def in_threads(work: Callable[[int, int], Result], count: int, threads: int) -> 
 
 
 def each_in_a_thread(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Do the work for each item in a thread of its own; the results in order.  If one fails, all are stopped."""
-    with ThreadPoolExecutor(len(items)) as pool:
-        futures = [pool.submit(copy_context().run, work, item) for item in items]
-        ended = wait(futures, return_when=FIRST_EXCEPTION).done
-        errors = [error for one in ended if (error := one.exception()) is not None]
+    """Do the work for each item in a thread of its own; the results in order.  If one fails, all are stopped.
+
+    The first is done here, and the threads for the others are kept: to start them takes as long as some work does.
+    """
+    results: dict[int, Result] = {}
+    errors: list[BaseException] = []
+    done: SimpleQueue[None] = SimpleQueue()
+
+    def do(number: int, context: Context) -> None:
+        try:
+            results[number] = context.run(work, items[number])
+        except BaseException as error:
+            errors.append(error)
+            context.run(stoppable.stop)
+        finally:
+            done.put(None)
+
+    try:
+        for number in range(1, len(items)):
+            in_background(partial(do, number, copy_context()))
+        do(0, copy_context())
+        for _ in items:
+            done.get()
         if errors:
-            stoppable.stop()
             # those that were only told to stop do not say why
             raise min(errors, key=lambda error: isinstance(error, stoppable.StoppedError))
-        return [one.result() for one in futures]
+        return [results[number] for number in range(len(items))]
+    except BaseException:
+        stoppable.stop()
+        raise
+    finally:
+        errors.clear()  # an error knows its frames, and must not be known to one of them
 
 
 def split_evenly(begins: Integers, parts: int) -> list[tuple[int, int]]:

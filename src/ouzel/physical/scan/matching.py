@@ -27,6 +27,7 @@ class ScanMatching:
 
     def __init__(self, plan: ScanPlan, limits: Limits, *, once: bool, threads: int) -> None:
         """Begin with nothing; `threads` share some of the work on a large table that comes at once."""
+        limits = limits.settled()  # also of what finishes matches
         self.plan = plan
         self.limits = limits
         self.once = once
