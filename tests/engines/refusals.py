@@ -59,16 +59,6 @@ REFUSALS = [
     Refusal("scan", r"events of type \S+ have no '[^']+'", "SEQ(A a, C c) WHERE [k]"),
     Refusal("automaton", r"events of type \S+ have no '[^']+'", "SEQ(A a, C c) WHERE [k]"),
     Refusal("automaton", r"the closure '\w+' may be empty in an alternative", "SEQ(A a, (B* b[] | C c), D d)"),
-    Refusal(
-        "automaton",
-        r"a condition on '\w+' aggregates '\w+'",
-        "SEQ(A+ a[], !(C c), D d) WHERE c.x > sum(a[].x) WITHIN 9",
-    ),
-    Refusal(
-        "automaton",
-        r"a condition on '\w+' is on every element of '\w+'",
-        "SEQ(A+ a[], !(C c), D d) WHERE c.x > a[i].x WITHIN 9",
-    ),
     # ---- batch by batch ----------------------------------------------------------------------------------
     Refusal(
         MATCHER,

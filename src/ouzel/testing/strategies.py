@@ -124,9 +124,7 @@ def queries(
         query.conditions += [draw(conditions_on_kinds(positive)) for _ in range(draw(st.integers(1, 2)))]
     for one in components:
         if one.kind == "negative" and draw(st.booleans()):
-            other = draw(st.sampled_from([p for p in positive if p.kind == "one"] or [one]))
-            sign = draw(st.sampled_from(("=", "<", "!=")))
-            query.conditions.append(f"{one.variable}.x {sign} {other.variable}.y")
+            query.conditions.append(draw(_conditions_of_negatives(one, positive)))
     # a negative component that may come to stand at an edge needs a window
     if any(one.kind == "negative" for one in components) or draw(st.booleans()):
         query.window = draw(_windows(count_windows))
@@ -216,6 +214,22 @@ def conditions(draw: st.DrawFn, components: list[Component]) -> str:
             f"{v}.LEN {sign} {number}",
             f"count({v}[..i-1].y) {sign} {number}",
         ]
+    return draw(st.sampled_from(forms))
+
+
+@st.composite
+def _conditions_of_negatives(draw: st.DrawFn, negative: Component, positive: list[Component]) -> str:
+    """A condition of a negative component on another: on one event, on each of a closure, or on all together."""
+    other, third = (draw(st.sampled_from(positive)) for _ in range(2))
+    v, sign = other.variable, draw(st.sampled_from(("=", "<", "!=")))
+    right = draw(_references(other))
+    if other.kind == "closure":
+        aggregates = (f"sum({v}[].y)", f"count({v}[].x)", f"{v}.LEN", f"avg({v}[].x)", f"last({v}[].x)")
+        right = draw(st.sampled_from((right, f"{v}[i].x", f"{v}[i].y", *aggregates)))
+    forms = [
+        f"{negative.variable}.x {sign} {right}",
+        f"{negative.variable}.x + {draw(_references(third))} > {right}",
+    ]
     return draw(st.sampled_from(forms))
 
 

@@ -150,8 +150,7 @@ AUTOMATON = Engine(
 
 def _refutations(shape: Shape) -> Iterator[Refutation]:
     """A refutation for every negative component on every step that passes over it."""
-    variables = tuple(one.variable for one in shape.states)
     for before, crossing, after in shape.crossings():
         for component in crossing.negatives:
             own = [c for c in shape.conjuncts if c.component is component and c.place is Place.NEGATIVE]
-            yield Refutation(variables, shape.optional, component, own, before, after)
+            yield Refutation(shape.states, shape.optional, component, own, before, after)

@@ -5,17 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ouzel.language.tree import Strategy
-from ouzel.logical.conjuncts import Conjunct, Place, is_iterated
-from ouzel.logical.expressions import (
-    Aggregate,
-    Apply,
-    Attribute,
-    Constant,
-    Element,
-    Length,
-    Variable,
-    references,
-)
+from ouzel.logical.conjuncts import Conjunct, Place
+from ouzel.logical.expressions import Apply, Attribute, Constant, Element
 from ouzel.logical.functions import BUILT_IN
 from ouzel.logical.pattern import (
     Binds,
@@ -88,10 +79,6 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
     for component in query.components:
         if component.variable in chosen and component.binds is Binds.CLOSURE and component.least == 0:
             raise UnsuitableError(f"the closure '{component.variable}' may be empty in an alternative")
-    for conjunct in query.conjuncts:
-        for literal in conjunct.literals:
-            for node in references(literal):
-                _check_reference(node, conjunct)
     relations = query.relations
     if query.shares_bits:
         relations = (*map(_of_type, query.components), *relations)
@@ -113,17 +100,6 @@ def _of_type(component: Component) -> Conjunct:
         for name in sorted(component.type_names)
     )
     return Conjunct(literals, place, component, f"of type {' or '.join(sorted(component.type_names))}")
-
-
-def _check_reference(node: Variable, conjunct: Conjunct) -> None:
-    """Refuse what no run keeps: what a condition reads must be of the event at hand, or in a register."""
-    assert conjunct.component is not None
-    own, negative = conjunct.component.variable, conjunct.place is Place.NEGATIVE
-    if isinstance(node, Aggregate | Length):
-        if negative:
-            raise UnsuitableError(f"a condition on '{own}' aggregates '{node.variable}'")
-    elif negative and node.variable != own and is_iterated(node):
-        raise UnsuitableError(f"a condition on '{own}' is on every element of '{node.variable}'")
 
 
 def _in_choice(pattern: Pattern) -> set[str]:

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from ouzel.language.tree import COUNT_DISTINCT
-from ouzel.logical.expressions import Aggregate, Attribute, Element, Expression, Length, Moment, references
+from ouzel.logical.expressions import Aggregate, Expression, Length, references
 from ouzel.logical.read_functions import inlined
-from ouzel.logical.values import Kind, ValueType
+from ouzel.logical.values import Kind
 from ouzel.physical.compiled.by_match import by_match
-from ouzel.physical.compiled.elements import Elements
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.fill import Failing, Wanted
 from ouzel.physical.compiled.kernel import long_kernel_of
-from ouzel.physical.compiled.operands import Operands, Source
+from ouzel.physical.compiled.match_rows import MatchRows
+from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.texts import Texts
-from ouzel.physical.compiled.value import Value
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Many, MatchTable, One
@@ -64,17 +63,18 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
     used = used[np.searchsorted(used, 0) :]
     if not len(used):
         raise UnsuitableError("no variable is bound to an event")
+    _check(expression, bound)
     operands = Operands()
     emitter = Emitter(operands=operands, depth=2)
-    value = emitter.value(expression, _MatchRows(bound))
+    rows_of = MatchRows({variable: isinstance(one, Many) for variable, one in bound.items()})
+    value = emitter.value(expression, rows_of)
     if operands.calls:
         raise UnsuitableError("it calls what no kernel can say")
     kind = {Kind.FLOAT: "float64", Kind.BOOLEAN: "bool_"}.get(value.kind, "int64")
-    parameters = ", ".join(f"rows{k}, offsets{k}, unbound{k}" for k in range(len(variables)))
     source = "\n".join(
         [
             "@jit",
-            f"def kernel(board, values, nulls, {parameters}, {operands.parameters}):",
+            f"def kernel(board, values, nulls, {rows_of.parameters}{operands.parameters}):",
             "    for i in range(len(values)):",
             f"        {SEEN}",
             "            return",
@@ -84,11 +84,8 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
             "",
         ]
     )
-    arguments: list[Any] = []
-    for one in bound.values():
-        # only the rows that occur are fetched; the kernel works on places among them
-        places = one.placed(used).rows
-        arguments += [places, *((one.offsets, one.unbound) if isinstance(one, Many) else (places, one.rows < 0))]
+    # only the rows that occur are fetched; the kernel works on places among them
+    arguments = rows_of.arguments(bound, used)
     texts = Texts(operands.texts)
     arguments += operands.arguments(events, used, events.end_times[used], texts, _bound_by(bound, used))
     if any(isinstance(one, Failing) for one in arguments):
@@ -108,32 +105,18 @@ def _bound_by(bound: dict[str, One | Many], used: Integers) -> Wanted:
     return lambda variable: np.isin(used, bound[variable].rows)
 
 
-class _MatchRows:
-    """Where an expression finds values: in the events that variables are bound to in match i."""
-
-    def __init__(self, bound: dict[str, One | Many]) -> None:
-        self.bound = bound
-        self.places = {variable: place for place, variable in enumerate(bound)}
-
-    def cell(self, node: Attribute | Moment, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
-        """The value of the variable's event, or of the first or last of a closure; null where there is none."""
-        k = self.places[node.variable]
-        text = f"rows{k}[i]"
-        if isinstance(self.bound[node.variable], Many):
-            at = f"offsets{k}[i + 1] - 1" if node.element is Element.LAST else f"offsets{k}[i]"
-            text = f"rows{k}[{at}] if offsets{k}[i] < offsets{k}[i + 1] else -1"
-        row = emitter.assigned(text, None, Kind.INTEGER).text
-        found = emitter.cell(column, value_type, f"max({row}, 0)")
-        absent = f"{row} < 0" + (f" or {found.null}" if found.null else "")
-        return Value(found.text, emitter.assigned(absent, None, Kind.BOOLEAN).text, found.kind)
-
-    def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:
-        """An aggregate over the events of a closure; of none it is null, but for count."""
-        k, one = self.places[node.variable], self.bound[node.variable]
+def _check(expression: Expression, bound: dict[str, One | Many]) -> None:
+    """Refuse aggregates that a kernel takes longer to compute, or whose values it cannot hand back."""
+    for node in references(expression):
+        if not isinstance(node, Aggregate | Length):
+            continue
+        one = bound[node.variable]
         if not isinstance(one, Many):
             raise UnsuitableError("it aggregates what is not a closure")
-        is_by_pairs = isinstance(node, Aggregate) and node.function == COUNT_DISTINCT
-        if is_by_pairs and np.max(np.diff(one.offsets), initial=0) > MANY:
+        if isinstance(node, Length) or node.input_type is None:
+            continue
+        held = node.input_type
+        if node.function != "count" and held.kind is Kind.OTHER:
+            raise UnsuitableError(f"{node.function} of {held}")
+        if node.function == COUNT_DISTINCT and np.max(np.diff(one.offsets), initial=0) > MANY:
             raise UnsuitableError("to compare so many values with each other takes longer than to hash them")
-        elements = Elements(f"rows{k}", f"offsets{k}[i]", f"offsets{k}[i + 1]", f"unbound{k}[i]")
-        return elements.aggregate(node, emitter)

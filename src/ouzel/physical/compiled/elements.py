@@ -8,10 +8,10 @@ from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.expressions import Aggregate, Length
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.compiled.emit import Emitter
-from ouzel.physical.compiled.forms import NARROW_DIGITS
+from ouzel.physical.compiled.fill import is_written
 from ouzel.physical.compiled.operators import carried_by, number_kind
+from ouzel.physical.compiled.sources import Written
 from ouzel.physical.compiled.value import Value
-from ouzel.physical.contract import UnsuitableError
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,10 @@ class Elements:
             return emitter.assigned(length, self.unbound, Kind.INTEGER)
         assert node.input_type is not None
         kind = node.input_type.kind
-        if node.function != "count" and kind is Kind.OTHER:
-            raise UnsuitableError(f"{node.function} of {node.input_type}")
+        column = Written(node.column) if is_written(node.input_type) else node.column
+        place = emitter.operands.column(column, node.input_type)
         if node.function == COUNT_DISTINCT:
-            return self._distinct(emitter, node.column, node.input_type)
-        place = emitter.operands.column(node.column, node.input_type)
+            return self._distinct(place, emitter)
         if node.function in ("first", "last"):
             at = f"{self.high} - 1" if node.function == "last" else self.low
             row = emitter.assigned(f"{self.rows}[{at}] if {length} > 0 else -1", None, Kind.INTEGER).text
@@ -46,11 +45,8 @@ class Elements:
             return self._deviation(place, emitter, unsigned=kind is Kind.UNSIGNED)
         return self._running(node.function, place, emitter, node.input_type)
 
-    def _distinct(self, emitter: Emitter, column: str, held: ValueType) -> Value:
+    def _distinct(self, place: int, emitter: Emitter) -> Value:
         """How many values there are that none before is equal to."""
-        if held.kind is Kind.OTHER or held.digits > NARROW_DIGITS:
-            raise UnsuitableError(f"the number of distinct values of {held}")
-        place = emitter.operands.column(column, held)
         count, value, other, known, j, h = (emitter.fresh() for _ in range(6))
         emitter.line(f"{count} = 0")
         with (

@@ -6,23 +6,22 @@ refute are tried on all matches that wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ouzel.logical.conjuncts import Conjunct
-from ouzel.logical.expressions import Aggregate, Attribute, Element, Length, Moment, references
+from ouzel.logical.conjuncts import Conjunct, is_iterated
+from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment, Variable
 from ouzel.logical.pattern import Component
 from ouzel.logical.values import ValueType
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.kernel import long_kernel_of
+from ouzel.physical.compiled.match_rows import MatchRows
 from ouzel.physical.compiled.operands import Operands, Source
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.compiled.windows import REACH, oldest
-from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import Integers
 from ouzel.physical.finish.order import used_events
 from ouzel.physical.match_table import Bound, One, chosen, ends_of
@@ -30,31 +29,32 @@ from ouzel.physical.memory.retained import Retained
 from ouzel.physical.stoppable import SEEN
 
 
-@dataclass(frozen=True)
-class _MatchRows:
-    """Where a condition on a negative component finds events: y, or those of match k."""
+class _Rows(MatchRows):
+    """Where a condition on a negative component finds events: y, or those of match i."""
 
-    negative: str
-    used: list[tuple[str, bool]]
+    def __init__(self, negative: str, arrays: Mapping[str, bool]) -> None:
+        super().__init__(arrays)
+        self.negative = negative
+        self._known: dict[Variable, Value] = {}
 
     def cell(self, node: Attribute | Moment, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
         """The value in a column of the event that a reference means."""
-        return emitter.cell(column, value_type, self.row(node))
-
-    def row(self, node: Attribute | Moment) -> str:
-        """The index of the event that a reference means."""
         if node.variable == self.negative:
-            return "y"
-        if node.element not in (Element.SINGLE, Element.FIRST, Element.LAST):
-            raise UnsuitableError(f"a condition on '{self.negative}' is on every element of '{node.variable}'")
-        key = (node.variable, node.element is Element.LAST)
-        if key not in self.used:
-            self.used.append(key)
-        return f"b{self.used.index(key)}[k]"
+            return emitter.cell(column, value_type, "y")
+        if is_iterated(node):
+            k = self.places[node.variable]
+            return emitter.cell(column, value_type, f"rows{k}[e{k}]")
+        return super().cell(node, column, value_type, emitter)
+
+    def begin(self, nodes: Iterable[Variable], emitter: Emitter) -> None:
+        """Write the aggregates that conditions read, once for a match: no refuter changes them."""
+        for node in nodes:
+            if isinstance(node, Aggregate | Length) and node not in self._known:
+                self._known[node] = super().aggregate(node, emitter)
 
     def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:  # noqa: ARG002
-        """Aggregates are not kept once a match is found."""
-        raise UnsuitableError(f"a condition on '{self.negative}' aggregates '{node.variable}'")
+        """The value of an aggregate."""
+        return self._known[node]
 
 
 class Refutation:
@@ -62,7 +62,7 @@ class Refutation:
 
     def __init__(
         self,
-        variables: tuple[str, ...],
+        positives: tuple[Component, ...],
         optional: frozenset[str],
         component: Component,
         conjuncts: list[Conjunct],
@@ -71,13 +71,16 @@ class Refutation:
     ) -> None:
         """Write the kernel.
 
-        `variables` are all that matches bind, in order, of which some are `optional`.  The step leads from one to
-        another by their places, -1 for the start or end of the pattern.
+        `positives` are the components that matches bind, in order, of which some are `optional`.  The step leads
+        from one to another by their places, -1 for the start or end of the pattern.
         """
-        self.variables, self.optional, self.component = variables, optional, component
+        self.variables = tuple(one.variable for one in positives)
+        self.optional, self.component = optional, component
         self.before, self.after = before, after
         self.operands = Operands()
-        self.used: list[tuple[str, bool]] = []
+        read = {node.variable for conjunct in conjuncts for node in conjunct.references}
+        arrays = {one.variable: one.is_array for one in positives if one.variable in read}
+        self.rows = _Rows(component.variable, arrays)
         self.source = self._source(conjuncts)
 
     @property
@@ -98,60 +101,75 @@ class Refutation:
         with emitter.scope():
             emitter.depth = 1
             emitter.line(REACH)
-            with emitter.block("for k in range(len(keep)):"):
+            with emitter.block("for i in range(len(keep)):"):
                 with emitter.block(SEEN):
                     emitter.line("return keep")
-                emitter.write("p = parts[k]", "low = starts[p]", "high = starts[p + 1]")
+                emitter.write("p = parts[i]", "low = starts[p]", "high = starts[p + 1]")
                 with emitter.block("while low < high:"):
                     emitter.write("middle = (low + high) // 2", "y = refuters[middle]")
                     with emitter.block(f"if {self._is_before}:"):
                         emitter.line("low = middle + 1")
                     with emitter.block("else:"):
                         emitter.line("high = middle")
+                self.rows.begin((node for conjunct in conjuncts for node in conjunct.references), emitter)
                 with emitter.block("for q in range(low, starts[p + 1]):"):
                     emitter.line("y = refuters[q]")
                     with emitter.block(f"if {self._is_after}:"):
                         emitter.line("break")
                     tests = [partial(self._test, emitter, conjunct) for conjunct in conjuncts]
                     emitter.go_on_if([*self._lasting(), *tests])
-                    emitter.write("keep[k] = False", "break")
+                    emitter.write("keep[i] = False", "break")
             emitter.line("return keep")
-        bound = "".join(f"b{number}, " for number in range(len(self.used)))
         plain = "board, keep, u, v, first, last, parts, refuters, starts"
         plain += ", begun, moments, start_clocks, clocks, limit"
-        emitter.lines[:0] = ["@jit", f"def kernel({plain}, {bound}{self.operands.parameters}):"]
+        emitter.lines[:0] = ["@jit", f"def kernel({plain}, {self.rows.parameters}{self.operands.parameters}):"]
         return emitter.text
 
     @property
     def _is_before(self) -> str:
         """Whether an event comes before what is refuted begins: the step, or the window of the last event."""
-        return "moments[y] <= moments[u[k]]" if self.before >= 0 else f"clocks[y] <= {oldest('clocks[last[k]]')}"
+        return "moments[y] <= moments[u[i]]" if self.before >= 0 else f"clocks[y] <= {oldest('clocks[last[i]]')}"
 
     @property
     def _is_after(self) -> str:
         """Whether an event comes after the step, or after the window of the first event."""
         if self.after >= 0:
-            return "moments[y] >= begun[v[k]]"
-        return f"{oldest('clocks[y]')} >= start_clocks[first[k]]"
+            return "moments[y] >= begun[v[i]]"
+        return f"{oldest('clocks[y]')} >= start_clocks[first[i]]"
 
     def _lasting(self) -> list[Callable[[], str]]:
         """The test that all of an event lies where it refutes, if it lasts: its end is known to."""
         if not any(one.composite for one in self.component.types):
             return []
         if self.before >= 0:
-            return [lambda: "begun[y] > moments[u[k]]"]
-        return [lambda: f"start_clocks[y] > {oldest('clocks[last[k]]')}"]
+            return [lambda: "begun[y] > moments[u[i]]"]
+        return [lambda: f"start_clocks[y] > {oldest('clocks[last[i]]')}"]
 
     def _test(self, emitter: Emitter, conjunct: Conjunct) -> str:
-        """Write a condition, which holds where a variable is bound to nothing."""
-        rows = _MatchRows(self.component.variable, self.used)
-        nodes = [node for literal in conjunct.literals for node in references(literal)]
-        absent = {
-            f"{rows.row(node)} < 0"
-            for node in nodes
-            if isinstance(node, Attribute | Moment) and node.variable in self.optional
-        }
-        return emitter.holds(conjunct, rows, sorted(absent))
+        """Write a condition, which must hold for each element that [i] means; of what is not there it holds."""
+        uncertain = [node for node in conjunct.references if node.variable in self.optional]
+        absent = sorted({self._absent(node) for node in uncertain if not is_iterated(node)})
+        iterated = {node.variable for node in conjunct.references if is_iterated(node)}
+        if not iterated:
+            return emitter.holds(conjunct, self.rows, absent)
+        name = emitter.fresh()
+        emitter.line(f"{name} = True")
+        with emitter.scope():
+            for variable in sorted(iterated):
+                k = self.rows.places[variable]
+                first = f"offsets{k}[i]" + (" + 1" if variable in conjunct.from_second else "")
+                emitter.line(f"for e{k} in range({first}, offsets{k}[i + 1]):")
+                emitter.depth += 1
+                emitter.write(f"if not {name}:", "    break")
+            emitter.line(f"{name} = {emitter.holds(conjunct, self.rows, absent)}")
+        return name
+
+    def _absent(self, node: Variable) -> str:
+        """A test that there is nothing that a reference means."""
+        if isinstance(node, Aggregate | Length):
+            return f"unbound{self.rows.places[node.variable]}[i]"
+        assert isinstance(node, Attribute | Moment)
+        return self.rows.absent(node)
 
     # ---- at work -----------------------------------------------------------------------------------------
 
@@ -177,10 +195,9 @@ class Refutation:
         first, last = first[tried], last[tried]
         u = ends_of([self.variables[self.before]], bound)[1] if self.before >= 0 else first
         v = ends_of([self.variables[self.after]], bound)[0] if self.after >= 0 else last
-        rows = [ends_of([variable], bound)[1 if late else 0] for variable, late in self.used]
-        compared = [refuters, u, v, first, last, *rows]
-        used = used_events(compared, len(retained))
-        refuters, u, v, first, last, *rows = (One(one).placed(used).rows for one in compared)
+        compared = [refuters, u, v, first, last]
+        used = used_events([*compared, *(bound[one].rows for one in self.rows.places)], len(retained))
+        refuters, u, v, first, last = (One(one).placed(used).rows for one in compared)
         events, at = retained.events(used if self.operands.columns else used[:0])
         arguments = self.operands.arguments(events, at, events.end_times[at])
         keep[tried] = long_kernel_of(self.source, seen)(
@@ -191,7 +208,7 @@ class Refutation:
             starts,
             *(retained.starts[used], retained.ends[used], retained.start_clocks[used], retained.clocks[used]),
             limit,
-            *rows,
+            *self.rows.arguments(bound, used),
             *arguments,
         )
         return keep

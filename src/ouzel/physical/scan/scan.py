@@ -110,5 +110,5 @@ SCAN = Engine(
 
 def _refutation(shape: Shape, negative: Negative) -> Refutation:
     """A negative component at the end of the pattern, which is postponed (SASE 3.3)."""
-    variables = tuple(one.variable for one in shape.positives)
-    return Refutation(variables, frozenset(), negative.component, list(negative.conjuncts), shape.length - 1, -1)
+    own, last = list(negative.conjuncts), shape.length - 1
+    return Refutation(shape.positives, frozenset(), negative.component, own, last, -1)
