@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
@@ -15,7 +15,7 @@ from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError
 from ouzel.explanation import explain
 from ouzel.language import parse
-from ouzel.logical import bind_program
+from ouzel.logical import BoundQuery, bind_program
 from ouzel.logical.functions import registered_in
 from ouzel.logical.parameters import check_used
 from ouzel.logical.schema import INFERRED, open_schema
@@ -50,14 +50,17 @@ class Query:
         self.params = dict(params or {})
         if self.params:
             check_used(parse(text), text, self.params)
-        self._bound = bind_program(parse(text), text, open_schema(), None).queries
-        self.names = tuple(one.name for one in self._bound)
+        self.names = tuple(one.name for one in self._bound())
         # what it was compiled for last, and what came of that: plans never change
         self._latest: dict[str, tuple[Any, Compiled]] = {}
 
     def with_params(self, **params: Any) -> Query:
         """The same query with other values for its parameters."""
         return Query(self.text, {**self.params, **params})
+
+    def _bound(self) -> Iterator[BoundQuery]:
+        """What is known of the queries without data, one by one: of very many, none has to be kept."""
+        return bind_program(parse(self.text), self.text, open_schema(), None)
 
     def _with(self, params: Mapping[str, Any]) -> Query:
         """The same with other values, which are checked when the query meets events."""
@@ -202,7 +205,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         return found
     if is_without_rows(events):
         check_used(parse(query.text), query.text, query.params)
-        none = {one.name: of_no_events(one) for one in query._bound}
+        none = {one.name: of_no_events(one) for one in query._bound()}
         return none[query.names[0]] if len(query.names) == 1 else none
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     reading = replace(reading, encoding=encoding, delimiter=delimiter)

@@ -18,7 +18,6 @@ class Compiled:
     """Plans in an order in which each comes after those that feed it."""
 
     plans: tuple[Plan, ...]
-    schema: Schema
 
 
 def compile_query(
@@ -34,6 +33,6 @@ def compile_query(
     `having` is what plans must have beyond what every plan has, as a protocol.
     """
     written = parse(text)  # 1. language: what was said
-    program = bind_program(written, text, schema, parameters)  # 2. logical: what it means
-    plans = [choose_engine(query, ENGINES, engine, tuning, having) for query in program.queries]  # 3. and 4.: how
-    return Compiled(tuple(plans), program.schema)  # 5. runtimes let engines run them
+    queries = bind_program(written, text, schema, parameters)  # 2. logical: what it means
+    plans = [choose_engine(query, ENGINES, engine, tuning, having) for query in queries]  # 3. and 4.: how
+    return Compiled(tuple(plans))  # 5. runtimes let engines run them

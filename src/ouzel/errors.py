@@ -58,7 +58,7 @@ class OuzelWarning(UserWarning):
     """Something that is not wrong but that the caller probably did not mean."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of query text, as offsets into it."""
 

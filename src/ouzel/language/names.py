@@ -36,4 +36,6 @@ def one_line(text: str) -> str:
     >>> one_line("a.x  =  'x  y' -- why")
     "a.x = 'x  y'"
     """
+    if text.isprintable() and "  " not in text and "--" not in text and "/*" not in text:
+        return text.strip()  # no other character stands for a space
     return _SPACE.sub(lambda found: " " if found["space"] else found[0], text).strip()

@@ -13,7 +13,7 @@ from ouzel.errors import Span
 from ouzel.language.names import quoted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Name:
     """An identifier where it stands; `parts` are those of a path to a field, `address.city`."""
 
@@ -33,7 +33,7 @@ class Name:
 COUNT_DISTINCT = "count(distinct …)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Duration:
     """A length of time as written; `unit` None means the unit of the time column."""
 
@@ -41,7 +41,7 @@ class Duration:
     unit: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Literal:
     """A constant: number, string, boolean, null or duration."""
 
@@ -49,7 +49,7 @@ class Literal:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """`$x`, or `$x%` for a hundredth of it."""
 
@@ -70,7 +70,7 @@ class Index(Enum):
     ALL = "[]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Reference:
     """`a`, `a.x`, `a[i-1].x`; a lone name may turn out to be an attribute."""
 
@@ -80,7 +80,7 @@ class Reference:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """A function or operator applied to arguments; operators go by their symbols, count(*) and
     count(distinct x) by names that no function has.
@@ -91,7 +91,7 @@ class Call:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Same:
     """One attribute of an equivalence test, with the value it must have if one is given."""
 
@@ -99,7 +99,7 @@ class Same:
     value: Literal | Parameter | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Equivalence:
     """`[id]`, `[a, b]`, `[name='John']`."""
 
@@ -113,7 +113,7 @@ Expression = Literal | Parameter | Reference | Call | Equivalence
 # ---- patterns --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Quantifier:
     """`+ * ? {n} {n,} {n,m}`, or `^n` with `successive`; `most` None is without bound."""
 
@@ -124,7 +124,7 @@ class Quantifier:
     successive: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Component:
     """`Type var`, `ANY(T1, T2) var`, or a closure over one; `in_seq` says it stands directly in SEQ( )."""
 
@@ -136,7 +136,7 @@ class Component:
     in_seq: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Negation:
     """`!p`."""
 
@@ -144,7 +144,7 @@ class Negation:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sequence:
     """`p; q` or `SEQ(p, q)`."""
 
@@ -152,7 +152,7 @@ class Sequence:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Conjunction:
     """`p & q`."""
 
@@ -160,7 +160,7 @@ class Conjunction:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Disjunction:
     """`p | q`."""
 
@@ -183,7 +183,7 @@ class Strategy(Enum):
     SKIP_TILL_ANY_MATCH = "skip_till_any_match"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StrategyClause:
     """The strategy and the variables it names."""
 
@@ -192,7 +192,7 @@ class StrategyClause:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Within:
     """A window: a length of time in parts (`1 hour 30 minutes`), or a number of events."""
 
@@ -202,7 +202,7 @@ class Within:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tumbling:
     """`EVERY 1 hour`: windows of this length, in parts, one behind the other."""
 
@@ -210,7 +210,7 @@ class Tumbling:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Every:
     """`a.*`, every attribute of a variable, or `*`, every attribute of every variable."""
 
@@ -218,7 +218,7 @@ class Every:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """One expression of RETURN and the name given to it."""
 
@@ -228,7 +228,7 @@ class Item:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Query:
     """One query of a file; `aggregate` is the place of OUTPUT AGGREGATE, if said; `every` are its windows."""
 

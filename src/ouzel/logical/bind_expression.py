@@ -27,6 +27,9 @@ from ouzel.logical.type_rules import TypeClash, WrongCount
 from ouzel.logical.user_functions import Place, prepared
 from ouzel.logical.values import BOOLEAN, Kind, ValueType
 
+# What looks like a function of values, and is none, or is bound in its own way.
+_SPECIAL = {*AGGREGATES, tree.COUNT_DISTINCT, COUNT_MATCHES, MATCH_NUMBER}
+_SPECIAL |= {*TIME_FUNCTIONS, "start", "end", "between"}
 _COMPARED = ("=", "!=", "<", "<=", ">", ">=", "in")
 _UNIFIED = ("+", "-", "/")
 _CHOSEN = ("coalesce", "least", "greatest")
@@ -48,53 +51,55 @@ class ExpressionBinder(ReferenceBinder):
     def bind(self, written: tree.Expression) -> Expression:
         """Bind an expression."""
         match written:
+            case tree.Reference():
+                return self.reference(written)
+            case tree.Call():
+                return self._special(written) if written.function in _SPECIAL else self._call(written)
             case tree.Literal():
                 return literal(self.source, written)
             case tree.Parameter():
                 return parameter_value(self.source, written, self.parameters)
-            case tree.Reference():
-                return self.reference(written)
-            case tree.Equivalence():
-                self.fail(
-                    "an equivalence test inside another predicate",
-                    written.span,
-                    required="[attribute] as a conjunct of WHERE",
-                    hint="join it to the other predicates with AND, or compare the attributes one by one",
-                )
-            case tree.Call(function=function) if function in AGGREGATES or function == tree.COUNT_DISTINCT:
-                return self.aggregate(written)
-            case tree.Call(function=function) if function == COUNT_MATCHES:
-                self.fail(
-                    f"count(*) {'without OUTPUT AGGREGATE' if self.in_return else 'in WHERE'}",
-                    written.span,
-                    required="count(a[]), which counts the events of the closure a",
-                    hint="the number of matches is RETURN count(*) OUTPUT AGGREGATE",
-                )
-            case tree.Call(function=function) if function == MATCH_NUMBER:
-                self.fail(
-                    f"match_number() {'inside an expression' if self.in_return else 'in WHERE'}",
-                    written.span,
-                    required="match_number() as a column of RETURN",
-                    hint="compute with the column of the result" if self.in_return else None,
-                )
-            case tree.Call(function="start" | "end"):
-                return self.moment(written)
-            case tree.Call(function=function) if function in TIME_FUNCTIONS:
-                arguments = [unify([self.bind(one)], self.schema.time.tick)[0] for one in written.arguments]
-                for argument in arguments:
-                    self._check_scalar(argument, function)
-                return time_function(written, arguments, self.schema, self.source)
-        return self._call(written)
+        return self.fail(
+            "an equivalence test inside another predicate",
+            written.span,
+            required="[attribute] as a conjunct of WHERE",
+            hint="join it to the other predicates with AND, or compare the attributes one by one",
+        )
+
+    def _special(self, written: tree.Call) -> Expression:
+        """Bind a call of what is no function of values."""
+        function = written.function
+        if function == "between":
+            value, low, high = written.arguments
+            both = (tree.Call(">=", (value, low), written.span), tree.Call("<=", (value, high), written.span))
+            bound = tuple(self._call(one, "BETWEEN") for one in both)
+            return Apply(BUILT_IN["and"], bound, BOOLEAN, written.span)
+        if function in ("start", "end"):
+            return self.moment(written)
+        if function in TIME_FUNCTIONS:
+            arguments = [unify([self.bind(one)], self.schema.time.tick)[0] for one in written.arguments]
+            self._check_scalars(arguments, function)
+            return time_function(written, arguments, self.schema, self.source)
+        if function == COUNT_MATCHES:
+            self.fail(
+                f"count(*) {'without OUTPUT AGGREGATE' if self.in_return else 'in WHERE'}",
+                written.span,
+                required="count(a[]), which counts the events of the closure a",
+                hint="the number of matches is RETURN count(*) OUTPUT AGGREGATE",
+            )
+        if function == MATCH_NUMBER:
+            self.fail(
+                f"match_number() {'inside an expression' if self.in_return else 'in WHERE'}",
+                written.span,
+                required="match_number() as a column of RETURN",
+                hint="compute with the column of the result" if self.in_return else None,
+            )
+        return self.aggregate(written)
 
     # ---- functions ---------------------------------------------------------------------------------------
 
     def _call(self, written: tree.Call, word: str | None = None) -> Expression:
         """Bind a call; `word` is what it goes by in messages, if not by its own name."""
-        if written.function == "between":
-            value, low, high = written.arguments
-            both = (tree.Call(">=", (value, low), written.span), tree.Call("<=", (value, high), written.span))
-            bound = tuple(self._call(one, "BETWEEN") for one in both)
-            return Apply(BUILT_IN["and"], bound, BOOLEAN, written.span)
         function = lookup(written.function)
         if function is None:
             hint = instead_of(written.function) or did_you_mean(written.function, known_functions())
@@ -104,13 +109,14 @@ class ExpressionBinder(ReferenceBinder):
                 required="a built-in function or one registered with oz.register_function",
                 hint=hint,
             )
-        spread = written.function == "in"
-        arguments = [argument for one in written.arguments for argument in self._argument(one, spread=spread)]
-        for argument in arguments:
-            self._check_scalar(argument, written.function)
+        if written.function == "in":
+            arguments = [value for one in written.arguments for value in self._spread(one)]
+        else:
+            arguments = [self.bind(one) for one in written.arguments]
+        self._check_scalars(arguments, written.function)
         try:
             arguments = self._unified(written.function, arguments)
-            result = function.result(tuple(argument.type for argument in arguments))
+            result = function.result([argument.type for argument in arguments])
         except TypeClash as clash:
             word = word or _WORDS.get(written.function, written.function)
             word = word.upper() if word in ("and", "or", "not") else word
@@ -144,9 +150,9 @@ class ExpressionBinder(ReferenceBinder):
         except BadPatternError as wrong:
             self.fail(str(wrong), at.span, required=wrong.required, hint=wrong.hint)
 
-    def _argument(self, written: tree.Expression, *, spread: bool) -> list[Expression]:
-        """Bind an argument; a list parameter (IN $xs) is spread out."""
-        if spread and isinstance(written, tree.Parameter):
+    def _spread(self, written: tree.Expression) -> list[Expression]:
+        """Bind an argument of IN; a list parameter (IN $xs) is spread out."""
+        if isinstance(written, tree.Parameter):
             values = parameter_list(self.source, written, self.parameters)
             if values is not None:
                 return list(values)
@@ -182,7 +188,9 @@ class ExpressionBinder(ReferenceBinder):
 
     def _lengths_read(self, function: str, arguments: list[Expression]) -> list[Expression]:
         """A text beside a length of time is one, too: `b.ts - a.ts < $d`; beside a time, if it reads as one."""
-        others = [one for one in arguments if not isinstance(_text(one), str)]
+        others = [one for one in arguments if _text(one) is None]
+        if len(others) == len(arguments):
+            return arguments
         must = function in (*_COMPARED, *_UNIFIED) and any(map(self._is_length, others))
         may = function in ("+", "-") and any(
             one.type.kind is Kind.TIMESTAMP or self._is_time_of_event(one) for one in others
@@ -220,8 +228,10 @@ class ExpressionBinder(ReferenceBinder):
         for value_type in known[1:]:
             BUILT_IN["="].result((known[0], value_type))
 
-    def _check_scalar(self, argument: Expression, function: str) -> None:
-        if isinstance(argument, Events):
+    def _check_scalars(self, arguments: list[Expression], function: str) -> None:
+        for argument in arguments:
+            if not isinstance(argument, Events):
+                continue
             self.fail(
                 f"'{self.source[argument.span.start : argument.span.end]}' is not a single value",
                 argument.span,

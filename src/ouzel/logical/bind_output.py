@@ -17,7 +17,7 @@ from ouzel.logical.pattern import Component
 from ouzel.logical.values import INTEGER, UNKNOWN, list_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OutputColumn:
     """One column of the result."""
 
@@ -25,7 +25,7 @@ class OutputColumn:
     expression: Expression
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Bound:
     """A column on its way: its name, another where the first is taken, and where its item stands."""
 

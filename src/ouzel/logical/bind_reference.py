@@ -17,6 +17,8 @@ from ouzel.logical.pattern import Binds, Component
 from ouzel.logical.schema import Column, EventType, Schema
 from ouzel.logical.values import EVENT, FLOAT, INTEGER, UNKNOWN, Kind, ValueType, list_of
 
+# The types that lack an attribute, where all have it.
+_NOWHERE: frozenset[str] = frozenset()
 # The aggregates that OUTPUT AGGREGATE has, too.
 OVER_MATCHES = ("count", "sum", "avg", "min", "max")
 
@@ -83,6 +85,9 @@ class ReferenceBinder:
 
     def column(self, component: Component, attribute: tree.Name) -> tuple[Column, frozenset[str]]:
         """Find an attribute in a component's types; also the names of the types that lack it."""
+        first = component.types[0].column(attribute.text)
+        if first is not None and len(component.types) == 1:
+            return first, _NOWHERE
         columns = {event_type.name: event_type.column(attribute.text) for event_type in component.types}
         found = [column for column in columns.values() if column is not None]
         if not found:
@@ -105,7 +110,7 @@ class ReferenceBinder:
                 required="one type of value",
                 hint=f"cast the columns to one type; they are {described}",
             )
-        return found[0], frozenset(name for name, column in columns.items() if column is None)
+        return found[0], frozenset(name for name, column in columns.items() if column is None) or _NOWHERE
 
     def _unknown_part(self, attribute: tree.Name, types: Iterable[EventType]) -> tree.Name:
         """Say what is wrong with a path to a field, if it is one; else the name that is not known."""

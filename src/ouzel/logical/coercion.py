@@ -31,7 +31,7 @@ def unify(arguments: list[Expression], tick: str) -> list[Expression]:
     is wrong.
     """
     arguments = [as_number(argument) for argument in _settled(arguments, tick)]
-    if any(argument.type.kind is Kind.FLOAT for argument in arguments):
+    if _have_floats(arguments):
         return [to_float(argument) for argument in arguments]
     finest = _finest(arguments)
     return [to_unit(argument, finest) for argument in arguments] if finest else arguments
@@ -55,9 +55,11 @@ def unify_compared(arguments: list[Expression], tick: str) -> list[Expression]:
     finest = _finest(arguments)
     if finest:
         return [to_unit(argument, finest, stretch) for argument in arguments]
+    if not _have_floats(arguments):
+        return arguments
     if not any(argument.type.kind is Kind.FLOAT and not isinstance(argument, Constant) for argument in arguments):
         arguments = [_exact(argument) for argument in arguments] if _has_counted(arguments) else arguments
-    if any(argument.type.kind is Kind.FLOAT for argument in arguments):
+    if _have_floats(arguments):
         return [to_float(a) if a.type.kind is Kind.DECIMAL else a for a in arguments]
     return arguments
 
@@ -78,6 +80,10 @@ def to_float(argument: Expression) -> Expression:
     if isinstance(argument, Constant):
         return Constant(float(argument.value), FLOAT, argument.span, argument.exact)
     return Apply(TO_FLOAT, (argument,), FLOAT, argument.span)
+
+
+def _have_floats(arguments: list[Expression]) -> bool:
+    return Kind.FLOAT in [argument.type.kind for argument in arguments]
 
 
 def _has_counted(arguments: list[Expression]) -> bool:
@@ -106,8 +112,7 @@ def decimal_constant(value: Decimal, span: Span) -> Constant:
 
 def _finest(arguments: list[Expression]) -> str | None:
     """The finest of several units of time, None where there are not several."""
-    kinds = [argument.type for argument in arguments]
-    units = {value_type.unit for value_type in kinds if value_type.kind in _TIMES and value_type.unit}
+    units = {one.type.unit for one in arguments if one.type.unit is not None and one.type.kind in _TIMES}
     return reduce(finer, units) if len(units) > 1 else None
 
 
@@ -125,10 +130,17 @@ def to_unit(argument: Expression, unit: str, convert: Callable[[int], Function] 
 
 def _settled(arguments: list[Expression], tick: str) -> list[Expression]:
     """The arguments with constants read in the light of what they stand beside."""
+    if not any(map(_is_read, arguments)):
+        return arguments
     kinds = [argument.type for argument in arguments if not _is_duration(argument)]
     time = next((one for one in kinds if one.kind in _TIMES), None)
     number = any(one.is_number for one in kinds)
     return [_constant_beside(argument, time, number, tick) for argument in arguments]
+
+
+def _is_read(argument: Expression) -> bool:
+    """Whether what an argument means depends on what it stands beside."""
+    return isinstance(argument, Constant) and isinstance(argument.value, str | Duration)
 
 
 def _is_duration(argument: Expression) -> bool:

@@ -5,10 +5,10 @@ This is step 2 of SASE+ 3.2, with the closures' finer order: a[1], then a[i], th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
+from operator import attrgetter
 
 from ouzel.errors import QueryError, Span
 from ouzel.language.names import one_line
@@ -29,6 +29,8 @@ from ouzel.logical.pattern import Component
 from ouzel.logical.values import BOOLEAN
 
 MAX_CONJUNCTS = 4_096
+_NONE: frozenset[str] = frozenset()
+_position = attrgetter("position")
 
 
 class Place(Enum):
@@ -41,19 +43,21 @@ class Place(Enum):
     NEGATIVE = "negative"  # for an event that might refute the match
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Conjunct:
     """A disjunction of literals; it holds when one of them is true.
 
     `from_second` are the closures of which it relates an element to earlier ones: there it begins with the second.
+    It is `single` if it is about one event, whatever else is bound: of a closure, about each of its events.
     """
 
     literals: tuple[Expression, ...]
     place: Place
     component: Component | None
     text: str
-    from_second: frozenset[str] = frozenset()
+    from_second: frozenset[str] = _NONE
     span: Span = field(default=Span(0, 0), compare=False)
+    is_single: bool = False
 
     @property
     def variables(self) -> frozenset[str]:
@@ -64,14 +68,6 @@ class Conjunct:
     def references(self) -> tuple[Variable, ...]:
         """The nodes that mention a variable."""
         return tuple(node for literal in self.literals for node in references(literal))
-
-    @cached_property
-    def is_single(self) -> bool:
-        """Whether it is about one event, whatever else is bound: of a closure, about each of its events."""
-        return len(self.variables) == 1 and all(
-            isinstance(node, Attribute | Moment) and node.element in (Element.SINGLE, Element.CURRENT)
-            for node in self.references
-        )
 
 
 def conjunctive_normal_form(expression: Expression) -> list[tuple[Expression, ...]]:
@@ -126,41 +122,47 @@ def place_conjuncts(where: Expression, components: Mapping[str, Component], sour
 
 def _place(literals: tuple[Expression, ...], components: Mapping[str, Component], source: str) -> Conjunct:
     nodes = [node for literal in literals for node in references(literal)]
-    span = literals[0].span.to(literals[-1].span)
-    text = " OR ".join(_text(literal, source) for literal in literals)
-    negatives = {node.variable for node in nodes if components[node.variable].negative}
+    span = literals[0].span if len(literals) == 1 else literals[0].span.to(literals[-1].span)
+    text = " OR ".join([_text(literal, source) for literal in literals])
+    if not nodes:
+        return Conjunct(literals, Place.ALWAYS, None, text, span=span)
+    mentioned = {node.variable: components[node.variable] for node in nodes}
+    negatives = [component for component in mentioned.values() if component.negative]
     if len(negatives) > 1:
         raise QueryError(
-            f"a conjunct over two negative components, {' and '.join(sorted(negatives))}",
+            f"a conjunct over two negative components, {' and '.join(sorted(one.variable for one in negatives))}",
             source,
             span,
             required="at most one negative component in a conjunct",
             hint="two events that did not happen cannot be compared; compare each with a positive one",
         )
-    iterated = {node.variable for node in nodes if is_iterated(node)}
-    from_second = frozenset(node.variable for node in nodes if _is_earlier(node) and node.variable in iterated)
-    if not nodes:
-        return Conjunct(literals, Place.ALWAYS, None, text, span=span)
     if negatives:
-        component = components[negatives.pop()]
-        _check_iterators(nodes, None, source)
-        return Conjunct(literals, Place.NEGATIVE, component, text, from_second, span)
-    component = max((components[node.variable] for node in nodes), key=lambda one: one.position)
-    own = [node for node in nodes if node.variable == component.variable]
-    place = _own_place(component, own)
-    _check_iterators(nodes, component if place is not Place.PROCEED else None, source)
-    return Conjunct(literals, place, component, text, from_second, span)
+        component, place = negatives[0], Place.NEGATIVE
+    else:
+        component = max(mentioned.values(), key=_position)
+        place = _own_place(component, nodes)
+    from_second = _NONE
+    if any(one.is_array for one in mentioned.values()):  # nothing else has several elements
+        iterated = {node.variable for node in nodes if is_iterated(node)}
+        from_second = frozenset(node.variable for node in nodes if _is_earlier(node) and node.variable in iterated)
+        _check_iterators(nodes, component if place in (Place.BEGIN, Place.TAKE) else None, source)
+    is_single = len(mentioned) == 1 and all(map(_is_of_one_event, nodes))
+    return Conjunct(literals, place, component, text, from_second or _NONE, span, is_single)
 
 
-def _own_place(component: Component, nodes: Iterable[Variable]) -> Place:
+def _own_place(component: Component, nodes: list[Variable]) -> Place:
     """The place of a conjunct whose last component is known, by the elements of it that it mentions."""
     if not component.is_array:
         return Place.BEGIN
-    nodes = list(nodes)
-    if any(_is_finished(node) for node in nodes):
+    own = [node for node in nodes if node.variable == component.variable]
+    if any(_is_finished(node) for node in own):
         return Place.PROCEED
-    only_first = all(isinstance(node, Attribute | Moment) and node.element is Element.FIRST for node in nodes)
+    only_first = all(isinstance(node, Attribute | Moment) and node.element is Element.FIRST for node in own)
     return Place.BEGIN if only_first else Place.TAKE
+
+
+def _is_of_one_event(node: Variable) -> bool:
+    return isinstance(node, Attribute | Moment) and node.element in (Element.SINGLE, Element.CURRENT)
 
 
 def _is_finished(node: Variable) -> bool:

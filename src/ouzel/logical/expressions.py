@@ -35,7 +35,7 @@ class Extent(Enum):
     SO_FAR = "[..i-1]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Constant:
     """A value known when the query is bound; `exact` is a number that a double does not quite hold."""
 
@@ -45,7 +45,7 @@ class Constant:
     exact: Decimal | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Attribute:
     """An attribute of one bound event; `column` names the column that holds it.
 
@@ -61,7 +61,7 @@ class Attribute:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Moment:
     """start(a) or end(a): the time at which what the variable bound begins or ends."""
 
@@ -72,7 +72,7 @@ class Moment:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Length:
     """`a.LEN`: how many events the closure bound."""
 
@@ -81,7 +81,7 @@ class Length:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Aggregate:
     """count, sum, avg, min, max, … over a closure; `column` None counts events."""
 
@@ -95,7 +95,7 @@ class Aggregate:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Events:
     """RETURN of a whole variable (`a`, `a[]`) or of one attribute of each of its events (`a[].price`)."""
 
@@ -105,7 +105,7 @@ class Events:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Apply:
     """A function or operator on arguments."""
 
@@ -115,7 +115,7 @@ class Apply:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MatchNumber:
     """match_number(), alone in a column of RETURN: the place of a match among those of its partition, from 1."""
 
@@ -135,8 +135,8 @@ def walk(expression: Expression) -> Iterator[Expression]:
             yield from walk(argument)
 
 
-def references(expression: Expression) -> Iterator[Variable]:
-    """Every node that mentions a variable."""
-    for node in walk(expression):
-        if not isinstance(node, Constant | MatchNumber | Apply):
-            yield node
+def references(expression: Expression) -> list[Variable]:
+    """Every node that mentions a variable, from left to right."""
+    if isinstance(expression, Apply):
+        return [node for argument in expression.arguments for node in references(argument)]
+    return [expression] if isinstance(expression, Variable) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -189,5 +189,5 @@ def _names_in(node: Any) -> Iterator[str]:
         for one in node:
             yield from _names_in(one)
     elif is_dataclass(node):
-        for one in vars(node).values():
-            yield from _names_in(one)
+        for field in fields(node):
+            yield from _names_in(getattr(node, field.name))

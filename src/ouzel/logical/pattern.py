@@ -62,28 +62,28 @@ class Component:
         return frozenset(event_type.name for event_type in self.types)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """A component as a pattern."""
 
     component: Component
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sequence:
     """Each item ends before the next begins."""
 
     items: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Conjunction:
     """All items, in any order; negative ones say what must not happen around the match."""
 
     items: tuple[Pattern, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Disjunction:
     """One of the items."""
 

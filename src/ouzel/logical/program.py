@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -18,33 +17,23 @@ from ouzel.logical.schema import Column, EventType, Schema
 from ouzel.logical.values import Kind, from_arrow
 
 
-@dataclass(frozen=True)
-class Program:
-    """Bound queries in an order in which each comes after those that feed it."""
-
-    queries: tuple[BoundQuery, ...]
-    schema: Schema
-
-
 def bind_program(
     written: Sequence[tree.Query], source: str, schema: Schema, parameters: Mapping[str, Any] | None
-) -> Program:
-    """Bind all queries of a file, in the order of the graph."""
+) -> Iterator[BoundQuery]:
+    """Bind the queries of a file one by one, in an order in which each comes after those that feed it."""
     names = _names(written, source)
     producers = _producers(written, source, schema)
-    bound: dict[int, BoundQuery] = {}
     for index in _order(written, producers, source):
         query = bind(written[index], source, schema, parameters, names[index])
-        bound[index] = query
+        yield query
         if query.into is not None:
             schema = schema.with_type(composite_type(query))
     check_used(written, source, parameters or {})  # last: a name without a value says better what was misspelt
-    return Program(tuple(bound.values()), schema)
 
 
 def _names(written: Sequence[tree.Query], source: str) -> list[str]:
     """The queries' names; those without one are called query1, query2, … by their place."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     for index, query in enumerate(written):
         name = query.name.text if query.name else f"query{index + 1}"
         if name in names:
@@ -54,8 +43,8 @@ def _names(written: Sequence[tree.Query], source: str) -> list[str]:
                 (query.name or query).span,
                 required="a name of its own for every query",
             )
-        names.append(name)
-    return names
+        names[name] = None
+    return list(names)
 
 
 def _producers(written: Sequence[tree.Query], source: str, schema: Schema) -> dict[str, int]:

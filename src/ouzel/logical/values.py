@@ -35,7 +35,11 @@ class Kind(Enum):
     LIST = "list"
 
 
-@dataclass(frozen=True)
+_NUMBERS = (Kind.INTEGER, Kind.UNSIGNED, Kind.DECIMAL, Kind.FLOAT)
+_OPEN = (Kind.UNKNOWN, Kind.NULL)
+
+
+@dataclass(frozen=True, slots=True)
 class ValueType:
     """A type: its kind, and for times the unit and zone, for lists the element, for others Arrow's type.
 
@@ -53,12 +57,12 @@ class ValueType:
     @property
     def is_number(self) -> bool:
         """Whether arithmetic applies."""
-        return self.kind in (Kind.INTEGER, Kind.UNSIGNED, Kind.DECIMAL, Kind.FLOAT)
+        return self.kind in _NUMBERS
 
     @property
     def is_open(self) -> bool:
         """Whether the type is not known yet (no schema) or is that of a bare NULL."""
-        return self.kind in (Kind.UNKNOWN, Kind.NULL)
+        return self.kind in _OPEN
 
     def __str__(self) -> str:
         """The name used in messages."""

@@ -19,7 +19,7 @@ from ouzel.logical.times import END
 Lengths = tuple[tuple[Fraction | tree.Parameter, str | None], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Window:
     """A match's last and first are less than `limit` apart, in ticks or, if `counts_events`, in positions."""
 
@@ -54,7 +54,7 @@ def bind_window(
     return Window(_counted(limit, within, source, f"ticks of the time column, which counts {tick}"), False, text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tumbling:
     """Windows one behind the other: number n has the times from n * `length` on, up to that of the next.
 
