@@ -50,8 +50,9 @@ from ouzel.kernels.compiled import {names}
 '''
 
 
+@cache
 def is_enabled() -> bool:
-    """Whether kernels may be compiled; OUZEL_JIT=0 says no."""
+    """Whether kernels may be compiled in this process; OUZEL_JIT=0 says no."""
     return os.environ.get("OUZEL_JIT", "1") != "0"
 
 

@@ -96,17 +96,12 @@ class EventTable:
     def column(self, name: str, rows: Integers) -> pa.ChunkedArray:
         """A column of some rows."""
         column = self.table.column(name)
-        return column if self._are_all(rows) else column.take(pa.array(rows))
-
-    def _are_all(self, rows: Integers) -> bool:
-        """Whether rows are all that there are, in order."""
-        is_long = len(rows) == len(self) and len(rows) > 0 and rows[0] == 0 and rows[-1] == len(rows) - 1
-        return bool(is_long and np.all(rows[1:] > rows[:-1]))
+        return column if are_all(rows, len(self)) else column.take(pa.array(rows))
 
     def intervals_of(self, rows: Integers) -> tuple[Integers, Integers, Integers, Integers]:
         """The intervals of some rows: starts and ends as moments, and as times; what is one stays one."""
         columns = self.starts, self.ends, self.start_times, self.end_times
-        if self._are_all(rows):
+        if are_all(rows, len(self)):
             return columns
         arrays = {key: one[rows] for key, one in {id(one): one for one in columns}.items()}
         starts, ends, start_times, end_times = (arrays[id(one)] for one in columns)
@@ -135,8 +130,11 @@ class EventTable:
 
     def select(self, columns: Collection[str]) -> EventTable:
         """The events with only some of their columns."""
-        table = _with_fields(self.table, columns)
-        names = [name for name in table.schema.names if name in columns]
+        table = self.table
+        names = [name for name in table.column_names if name in columns]
+        if len(names) < len(columns):
+            table = _with_fields(table, columns)
+            names = [name for name in table.column_names if name in columns]
         intervals = self.starts, self.ends, self.start_times, self.end_times
         return EventTable(table.select(names), self.schema, self.types, *intervals)
 
@@ -145,7 +143,10 @@ class EventTable:
         ends = np.concatenate([self.ends, others.ends])
         timed = self.end_times is self.ends and others.end_times is others.ends
         times = ends if timed else np.concatenate([self.end_times, others.end_times])
-        table = pa.concat_tables([self.table, others.table], promote_options="default")
+        is_same = self.table.schema.equals(others.table.schema)
+        # to find a schema for both takes longer than to match a few events
+        promoted = {} if is_same else {"promote_options": "default"}
+        table = pa.concat_tables([self.table, others.table], **promoted)
         types = self.types.followed_by(others.types)
         if not self.has_intervals and not others.has_intervals:
             return EventTable.of_moments(table, self.schema, types, ends, times)
@@ -170,6 +171,13 @@ class EventTable:
         times = state.get("end_times", ends)
         starts, start_times = state.get("starts", ends), state.get("start_times", times)
         return cls(state["table"], schema, types, starts, ends, start_times, times)
+
+
+def are_all(rows: Integers, count: int) -> bool:
+    """Whether rows are all of so many, in order."""
+    if not count or len(rows) != count or rows[0] != 0 or rows[-1] != count - 1:
+        return False
+    return count == 1 or bool((rows[1:] > rows[:-1]).all())
 
 
 def _with_fields(table: pa.Table, columns: Iterable[str]) -> pa.Table:

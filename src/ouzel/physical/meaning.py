@@ -19,6 +19,8 @@ Array = np.ndarray[Any, Any]
 # Up to here doubles hold every integer and every power of ten: their quotient is rounded once, as Python does.
 _EXACT_INTEGER = 2**53
 _EXACT_POWER = 22
+# So many values are not copied without need.
+_MANY = 1 << 18
 
 
 # ---- one type for values that are stored in several ways -------------------------------------------------
@@ -27,6 +29,8 @@ _EXACT_POWER = 22
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column that Arrow can encode, compare and sort, with the same values."""
     arrow = column.type
+    if arrow.id in _PLAIN:
+        return column
     if isinstance(arrow, pa.BaseExtensionType):
         return plain(pa.chunked_array([one.storage for one in column.chunks], arrow.storage_type))
     if pa.types.is_dictionary(arrow):
@@ -45,6 +49,8 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
+# Most columns are of these, of which each value is stored in one way.
+_PLAIN = {one.id for one in (pa.int64(), pa.int32(), pa.float64(), pa.string(), pa.bool_(), pa.timestamp("us"))}
 _STORED = (
     (pa.types.is_string_view, pa.string()),
     (pa.types.is_binary_view, pa.binary()),
@@ -89,18 +95,26 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
 def integers(column: pa.ChunkedArray) -> Array:
     """Integers and times as integers of 64 bits; 0 for null.  Unsigned ones wrap around."""
     column = plain(column)
-    if pa.types.is_date32(column.type) or pa.types.is_time32(column.type):
+    arrow = column.type
+    if pa.types.is_date32(arrow) or pa.types.is_time32(arrow):
         column = column.cast(pa.int32())
-    column = column if pa.types.is_integer(column.type) else column.cast(pa.int64())
+    column = column if pa.types.is_integer(arrow) else column.cast(pa.int64())
     values = (column.fill_null(0) if column.null_count else column).to_numpy()
-    return values.astype(np.int64, copy=False)  # type: ignore[no-any-return]
+    return owned(values.astype(np.int64, copy=False))
+
+
+def owned(values: Array) -> Array:
+    """Values that Arrow lends, copied unless they are many: Numba compiles again for what may not be written."""
+    return values if values.flags.writeable or len(values) > _MANY else values.copy()
 
 
 def floats(column: pa.ChunkedArray) -> Array:
     """Numbers as doubles, the nearest ones; 0 for null."""
     column = plain(column)
+    if pa.types.is_float64(column.type) and not column.null_count:
+        return owned(column.to_numpy())
     if not pa.types.is_decimal(column.type):
-        return column.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()  # type: ignore[no-any-return]
+        return owned(column.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy())
     scale = column.type.scale
     words = _words(column)
     low = words[:, 0]

@@ -54,7 +54,7 @@ class Chain:
         settled: dict[str, int | None] = {}
         for link in self.links:
             query = link.plan.query
-            until = earliest(now, *(settled[name] for name in query.composites))
+            until = earliest(now, *(settled[name] for name in link.reads)) if link.reads else now
             found = link.push(link.given(events, made, until), until)
             results[query.name] = link.result(found, until)
             if query.into is not None and link.is_read:
@@ -80,7 +80,8 @@ class _Link:
         self.is_read = is_read
         self.limits = limits
         self.totals = RunningTotals(plan.query) if plan.query.aggregates else None
-        self.inbox = Inbox() if plan.query.composites else None
+        self.reads = plan.query.composites
+        self.inbox = Inbox() if self.reads else None
         self._none: pa.Table | None = None
 
     @cached_property

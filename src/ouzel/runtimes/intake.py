@@ -13,6 +13,7 @@ from ouzel.logical.schema import UNTYPED
 from ouzel.logical.times import EARLIEST, LATEST
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
+from ouzel.physical.meaning import owned
 from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading, type_column_of
@@ -57,9 +58,9 @@ class Intake:
     def _ticks(self, column: pa.ChunkedArray) -> Integers | None:
         if column.null_count:
             return None
-        whole = column.chunk(0) if column.num_chunks == 1 else column
-        ticks: Integers = whole.to_numpy().view(np.int64)
-        return ticks if ticks.min() >= EARLIEST and ticks.max() <= LATEST else None
+        ticks = owned(column.to_numpy()).view(np.int64)
+        first, last = (ticks[0], ticks[0]) if len(ticks) == 1 else (ticks.min(), ticks.max())
+        return ticks if first >= EARLIEST and last <= LATEST else None
 
     def _types(self, table: pa.Table) -> EventTypes | None:
         if self._type is None:

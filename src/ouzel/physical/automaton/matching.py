@@ -30,13 +30,14 @@ from ouzel.physical.finish.finishing import Finishing
 from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, One, joined
 from ouzel.physical.match_totals import MatchTotals
-from ouzel.physical.memory.prepare import Preparation, Prepared
+from ouzel.physical.memory.prepare import NONE, Preparation, Prepared
 from ouzel.physical.stoppable import LARGE, stoppable
 
 if TYPE_CHECKING:
     from ouzel.physical.automaton.automaton import AutomatonPlan
 
 Bound = dict[str, One | Many]
+_NONE: Integers = np.zeros(0, np.int64)
 
 
 class AutomatonMatching:
@@ -51,6 +52,7 @@ class AutomatonMatching:
         self.threads = threads
         self.counters = Counters()
         self.room = limits.memory()
+        self._bounds = RunBounds.of(limits, self.room, plan.widths)
         self._counting = Lock()
         self.memory = Memory(plan, once=once)
         out = self.memory.retained, self.memory.pending, limits, self.counters
@@ -97,7 +99,7 @@ class AutomatonMatching:
     def _prepare(self, events: EventTable) -> Prepared:
         prepared = self._preparation.of(events, self.memory.partitions, self.threads)
         if self._always and not called(self._always, partial(can_match, self.plan.query)):
-            return Prepared.none()
+            return NONE
         return prepared if self.plan.shape.keyed else prepared.by_partition()
 
     def graph(self, events: EventTable) -> tuple[Any, Integers]:
@@ -108,7 +110,8 @@ class AutomatonMatching:
         assert self.once
         new = self._prepare(events)
         base = self.memory.add(events, new)
-        return self._drive(new, base, self._begins(new), self._arguments(new), self.room, written=False)
+        bounds = RunBounds.of(self.limits, self.room, self.plan.widths, written=False)
+        return self._drive(new, base, self._begins(new), self._arguments(new), bounds)
 
     def totals(self, events: EventTable) -> MatchTotals:
         """Totals over all matches in events that come at once, none of which is written out."""
@@ -135,15 +138,17 @@ class AutomatonMatching:
         # what is shed must not depend on the number of threads
         is_shared = self.once and len(new) >= share.PARALLEL_FROM and not self.limits.sheds
         ranges = split_evenly(begins, self.threads) if is_shared else [(0, len(begins) - 1)]
-        room = self.room.part(len(ranges))
         if len(ranges) == 1:
-            return self._expand(self.memory.store, *self._drive(new, base, begins, arguments, room), room)
+            ends = self._drive(new, base, begins, arguments, self._bounds)
+            return self._expand(self.memory.store, *ends, self.room)
+        room = self.room.part(len(ranges))
+        bounds = RunBounds.of(self.limits, room, self.plan.widths)
 
         def part(ends: tuple[int, int]) -> Bound:
             """The matches of some partitions, with runs and nodes of their own."""
             store = Store.keeping(self.plan.slots.kept_widths)
             own = begins[ends[0] : ends[1] + 1]
-            return self._expand(store, *self._drive(new, base, own, arguments, room, store), room)
+            return self._expand(store, *self._drive(new, base, own, arguments, bounds, store), room)
 
         bound = joined(share.each_in_a_thread(part, ranges))
         if len(next(iter(bound.values()))) > self.limits.max_matches:
@@ -155,7 +160,8 @@ class AutomatonMatching:
         plan, retained = self.plan, self.memory.retained
         if not len(found) and self._unbound is not None:
             return self._unbound
-        found = found[np.argsort(retained.ends[last], kind="stable")]
+        if len(found) > 1:
+            found = found[np.argsort(retained.ends[last], kind="stable")]
         cost = result_cost(plan.query, retained.pushed[0].table) if len(found) else Cost(0, 0)
         limits = self.limits, room, cost
         clocks = retained.start_clocks, retained.clocks, plan.limit
@@ -167,7 +173,7 @@ class AutomatonMatching:
 
     def _begins(self, new: Prepared) -> Integers:
         """Where the new events of each partition begin that has some, and where all end."""
-        if self.plan.shape.keyed or not len(new):
+        if self.plan.shape.keyed or len(new) < 2:
             return np.arange(0, len(new) + 1, max(len(new), 1))
         begins = np.flatnonzero(new.parts[1:] != new.parts[:-1]) + 1
         return np.concatenate([np.zeros(1, np.int64), begins, np.full(1, len(new), np.int64)])
@@ -184,10 +190,8 @@ class AutomatonMatching:
         base: int,
         begins: Integers,
         arguments: list[Any],
-        room: Room,
+        bounds: RunBounds,
         store: Store | None = None,
-        *,
-        written: bool = True,
     ) -> tuple[Any, Integers]:
         """Let runs go through new events; the matches found, and the last event of each."""
         plan, memory = self.plan, self.memory
@@ -201,7 +205,7 @@ class AutomatonMatching:
             Opened(*runs.of(parts), *runs.pool),
             store,
             Stream(base, new.masks, keys, begins, new.starts, new.ends, new.start_clocks, new.clocks, plan.limit),
-            RunBounds.of(self.limits, room, plan.widths, written=written),
+            bounds,
             arguments,
             merge=plan.evaluation == "merging",
         )
@@ -209,6 +213,8 @@ class AutomatonMatching:
             runs.replace(parts, driven.edges, driven.ri, driven.rf)
         self._count(driven.counts)
         found = driven.found
+        if not len(found):
+            return found, _NONE
         return found, np.where(found[:, 1] >= 0, found[:, 1], store.event[found[:, 0]])
 
     def _count(self, counts: dict[str, int]) -> None:

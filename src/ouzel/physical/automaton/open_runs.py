@@ -46,8 +46,9 @@ class OpenRuns:
     def of(self, parts: Integers) -> tuple[Integers, Integers]:
         """From and to which row of the pool the runs of some partitions are."""
         highest = int(parts.max(initial=-1)) + 1
-        self._begins.fill(highest, 0)
-        self._counts.fill(highest, 0)
+        if highest > len(self._counts):
+            self._begins.fill(highest, 0)
+            self._counts.fill(highest, 0)
         begins = self._begins.values[parts]
         return begins, begins + self._counts.values[parts]
 

@@ -44,7 +44,7 @@ class Record:
     @property
     def values(self) -> list[Any]:
         """The arguments."""
-        return [getattr(self, name) for name in self.names()]
+        return list(vars(self).values())
 
 
 @dataclass

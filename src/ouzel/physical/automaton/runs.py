@@ -31,7 +31,7 @@ class RunBounds:
     found: int
 
     @classmethod
-    def of(cls, limits: Limits, room: Room, widths: tuple[int, int], *, written: bool) -> RunBounds:
+    def of(cls, limits: Limits, room: Room, widths: tuple[int, int], *, written: bool = True) -> RunBounds:
         """The bounds for runs of some width; `written` if matches are to be written out, each for itself."""
         # what grows is there twice while it does, and once more as large; arrays are asked again when they grow
         run = 3 * (8 * sum(widths) + 33)
@@ -114,12 +114,12 @@ def drive(
         status = kernel(cursor, *records, *store.arrays, *store.kept, *operands)
         counts = dict(zip(CURSOR, cursor.tolist(), strict=True))
         store.nodes = counts["nodes"]
+        if status == Status.DONE:
+            live = counts["live"]
+            found = work.found[: counts["matches"]]
+            return Driven(found, work.to_runs, work.new_ri[:live], work.new_rf[:live], counts)
         bounds.check(status, counts, work, store)
         match status:
-            case Status.DONE:
-                live = counts["live"]
-                found = work.found[: counts["matches"]]
-                return Driven(found, work.to_runs, work.new_ri[:live], work.new_rf[:live], counts)
             case Status.NODES:
                 store.grow()
             case Status.FOUND:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.language.tree import Strategy
+from ouzel.logical.columns import returned_columns
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.windows import NO_LIMIT
@@ -50,6 +51,7 @@ class Finishing:
         self.limit = query.window.limit if query.window else NO_LIMIT
         self.room = limits.memory()
         self._nothing: Found | None = None
+        self._returned = returned_columns(query)
 
     @property
     def nothing(self) -> Found | None:
@@ -123,8 +125,8 @@ class Finishing:
                 bound = {variable: one.numbered(rows) for variable, one in bound.items()}
         else:
             used = used_events([one.rows for one in bound.values()], len(retained))
-            events, _rows = retained.events(used)
-            bound = self._ordered(bound, used, partial(_places, events, used), ordered=ordered)
+            events, _rows = retained.events(used, self._returned)
+            bound = self._ordered(bound, used, partial(_places, retained), ordered=ordered)
             bound = self._apart(bound)
             bound = {variable: one.placed(used) for variable, one in bound.items()}
         matches = MatchTable(bound, lambda: events.intervals(*ends_of(list(bound), bound)))
@@ -156,9 +158,9 @@ def _kept(bound: Bound, keep: Any) -> Bound:
     return bound if np.all(keep) else {v: chosen(one, np.flatnonzero(keep)) for v, one in bound.items()}
 
 
-def _places(events: EventTable, used: Integers, numbers: Integers) -> Integers:
-    """The places in canonical order of some of the events that are used, which are all that the table has."""
-    rows: Integers = np.searchsorted(used, numbers).astype(np.int64)
+def _places(retained: Retained, numbers: Integers) -> Integers:
+    """The places in canonical order of some events, all columns of which may tell them apart."""
+    events, rows = retained.events(numbers)
     return events.places(rows)
 
 

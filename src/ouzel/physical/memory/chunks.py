@@ -51,13 +51,13 @@ class Chunks:
         self._tables.append(table)
         self._lengths.append(length)
 
-    def taken(self, rows: Integers) -> list[pa.Table]:
-        """Some of the rows, given in order, in pieces."""
+    def taken(self, rows: Integers, columns: list[str] | None = None) -> list[pa.Table]:
+        """Some of the rows, given in order, with some columns or all, in pieces."""
         tables = self.tables
         begins = np.cumsum([0, *self._lengths])
         bounds = np.searchsorted(rows, begins)
         return [
-            table.take(pa.array(rows[low:high] - begin))
+            (table if columns is None else table.select(columns)).take(pa.array(rows[low:high] - begin))
             for table, begin, low, high in zip(tables, begins, bounds, bounds[1:], strict=False)
             if low < high
         ]

@@ -5,12 +5,13 @@ The time column says what the times say, a key column what the partitions say, a
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pyarrow as pa
 
 from ouzel.physical.compiled.operands import Array
-from ouzel.physical.event_table import Integers
+from ouzel.physical.event_table import Integers, are_all
 from ouzel.physical.memory.chunks import Chunks
 from ouzel.physical.memory.growing import Growing
 from ouzel.physical.memory.key_numbers import are_integers
@@ -27,7 +28,6 @@ class EventRows:
         self.chunks = Chunks()
         self._schema: pa.Schema | None = None
         self._borrowed: dict[str, tuple[Growing, Growing]] = {}
-        self._names: list[str] = []
         # the columns that a partition's key tells and their places in it, and those that are kept as they are
         self._keys: dict[str, int] = {}
         self._kept: list[str] = []
@@ -46,7 +46,6 @@ class EventRows:
 
     def _learn(self) -> None:
         assert self._schema is not None
-        self._names = self._schema.names
         keys = [column for column, _test in self.partitions.tests]
         # to the last bit
         exact = {field.name for field in self._schema if field.name in keys and _is_exact(field.type)}
@@ -59,39 +58,64 @@ class EventRows:
             and not (field.name == self.time and are_integers(field.type))
         ]
 
-    def conform(self, table: pa.Table) -> pa.Table:
-        """A batch with the columns of the first."""
-        return table.select(self._names)
-
     def add(self, table: pa.Table, rows: Integers) -> None:
         """Keep some rows of a batch."""
         if self._kept and len(rows):
-            self.chunks.add(table.select(self._kept).take(pa.array(rows)), len(rows))
+            kept = table.select(self._kept)
+            # to take rows costs more than a push of few events
+            self.chunks.add(kept if are_all(rows, len(kept)) else kept.take(pa.array(rows)), len(rows))
 
     def keep(self, kept: Any) -> None:
         """Drop all rows but those for which a flag is set."""
         if self._kept:
             self.chunks.keep(kept)
 
-    def taken(self, rows: Integers, times: Array, parts: Array) -> pa.Table:
-        """Some rows, given in order, with all columns; the times and partitions of these events say the rest."""
+    def taken(
+        self,
+        numbers: Integers,
+        rows: Integers,
+        pushed: tuple[pa.Table, Integers] | None,
+        times: Array,
+        parts: Array,
+        wanted: Collection[str] | None,
+    ) -> pa.Table:
+        """Some events, given in order, with some columns or all; their times and partitions say some of these.
+
+        The first of them are `rows` here, the others rows of a batch that was `pushed` and not added yet.
+        """
         assert self._schema is not None
-        if not len(rows):
-            return self._schema.empty_table()
-        held = pa.concat_tables(self.chunks.taken(rows)) if self._kept else None
-        keys = self.partitions.keys.keys(parts) if self._keys and self.partitions.keys is not None else None
+        fields = [field for field in self._schema if wanted is None or field.name in wanted]
+        schema = self._schema if wanted is None else pa.schema(fields)
+        if not len(numbers):
+            return schema.empty_table()
+        names = [field.name for field in fields]
+        held = self._held([name for name in self._kept if name in names], rows, pushed)
+        are_keys = self.partitions.keys is not None and not self._keys.keys().isdisjoint(names)
+        keys = self.partitions.keys.keys(parts) if are_keys and self.partitions.keys is not None else None
         columns: list[Any] = []
-        for field in self._schema:
+        for field in fields:
             if keys is not None and field.name in self._keys:
                 columns.append(keys.column(self._keys[field.name]))
             elif field.name in self._borrowed:
-                values, nulls = (one.values[rows] for one in self._borrowed[field.name])
+                values, nulls = (one.values[numbers] for one in self._borrowed[field.name])
                 columns.append(pa.array(values, field.type, mask=nulls))
-            elif held is not None and field.name in self._kept:
+            elif field.name in self._kept:
+                assert held is not None
                 columns.append(held.column(field.name))
             else:
-                columns.append(pa.array(times).cast(field.type))
-        return pa.table(columns, schema=self._schema)
+                column = pa.array(times)
+                columns.append(column if field.type == column.type else column.cast(field.type))
+        return pa.table(columns, schema=schema)
+
+    def _held(self, names: list[str], rows: Integers, pushed: tuple[pa.Table, Integers] | None) -> pa.Table | None:
+        """The columns that are kept as they are, of rows that are kept and then of others."""
+        if not names:
+            return None
+        tables = self.chunks.taken(rows, names)
+        if pushed is not None:
+            table, places = pushed
+            tables.append(table.select(names).take(pa.array(places)))
+        return pa.concat_tables(tables)
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 

@@ -80,10 +80,9 @@ class Prepared:
         table = events.table.take(pa.array(self.rows))
         return EventTable(table, events.schema, events.types.taken(self.rows), *intervals)
 
-    @classmethod
-    def none(cls) -> Prepared:
-        """No events at all."""
-        return cls(*(np.zeros(0, np.int64),) * 9)
+
+NONE = Prepared(*(np.zeros(0, np.int64),) * 9)
+"""No events at all."""
 
 
 class Preparation:
@@ -108,11 +107,11 @@ class Preparation:
         """The events of a batch, or of all there are."""
         codes = events.types.marked(self.names, self._numbers, threads)
         everything = self._counts or self._keep_all
-        rows = numbered(len(events)) if everything else np.flatnonzero(codes != len(self.names))
+        rows = numbered(len(events)) if everything else (codes != len(self.names)).nonzero()[0]
         if not len(rows):
-            return Prepared.none()
+            return NONE
         starts, ends, start_times, end_times = events.intervals_of(rows)
-        if np.any(ends[1:] < ends[:-1]):
+        if len(ends) > 1 and (ends[1:] < ends[:-1]).any():
             rows = rows[np.argsort(ends, kind="stable")]
             starts, ends, start_times, end_times = events.intervals_of(rows)
         masks = picked(self._bits, picked(codes, rows))
@@ -123,11 +122,13 @@ class Preparation:
                 starts, ends, start_times, end_times = events.intervals_of(rows)
         parts = partitions.number(events, rows)
         clocks = partitions.positions(ends, parts) if self._counts else end_times
-        outside = parts < 0
-        if self._strict:
-            masks[outside] = 0
         prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks, picked(codes, rows))
-        dropped = (outside & (not self._strict)) | ((masks == 0) & (not self._keep_all))
+        dropped = parts < 0
+        if self._strict:
+            masks[dropped] = 0
+            return prepared
+        if self._counts and not self._keep_all:
+            dropped |= masks == 0
         return prepared.taken(np.flatnonzero(~dropped)) if dropped.any() else prepared
 
 

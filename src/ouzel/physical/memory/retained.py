@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
@@ -42,7 +41,7 @@ class Retained:
         self.numbers = Growing(np.int32)
         self.masks = Growing(np.int64) if masks else None
         self._pushed: tuple[EventTable, Prepared] | None = None
-        self._none: EventTable | None = None
+        self._none: dict[frozenset[str] | None, EventTable] = {}
         self._base = 0
 
     def __len__(self) -> int:
@@ -96,27 +95,28 @@ class Retained:
         assert self._pushed is not None
         return self._pushed
 
-    def events(self, numbers: Integers) -> tuple[EventTable, Integers]:
-        """A table that has some events, given in order, and their rows in it."""
+    def events(self, numbers: Integers, columns: frozenset[str] | None = None) -> tuple[EventTable, Integers]:
+        """A table that has some events, given in order, with some columns or all; and their rows in it."""
         if self.once and self._pushed is not None:
             rows = self._pushed[1].rows
             return self._pushed[0], rows if len(numbers) == len(rows) else rows[numbers]
-        if not len(numbers) and self._none is not None:
-            return self._none, numbers
-        split = int(np.searchsorted(numbers, self._base))
-        old = numbers[:split]
-        intervals = self.intervals.taken(numbers)
-        tables = [self.rows.taken(old, intervals[-1][:split], self.parts[old] if self.partitions.tests else old)]
-        codes = [self.codes.values[old]]
+        if not len(numbers) and columns in self._none:
+            return self._none[columns], numbers
+        split = int(numbers.searchsorted(self._base))
+        old, codes, pushed = numbers[:split], self.codes.values[numbers[:split]], None
         if self._pushed is not None:
-            pushed, prepared = self._pushed
+            events, prepared = self._pushed
             new = numbers[split:] - self._base
-            tables.append(self.rows.conform(pushed.table).take(pa.array(prepared.rows[new])))
-            codes.append(prepared.codes[new])
-        types = EventTypes(None, self.names, np.concatenate(codes).astype(np.int32))
-        events = EventTable(pa.concat_tables(tables), self.query.schema, types, *intervals)
-        self._none = events if not len(numbers) else self._none
-        return events, np.arange(len(numbers))
+            pushed = events.table, prepared.rows[new]
+            codes = np.concatenate([codes, prepared.codes[new]])
+        intervals = self.intervals.taken(numbers)
+        parts = self.numbers.values[numbers] if self.partitions.tests else numbers
+        table = self.rows.taken(numbers, old, pushed, intervals[-1], parts, columns)
+        types = EventTypes(None, self.names, codes.astype(np.int32))
+        taken = EventTable(table, self.query.schema, types, *intervals)
+        if not len(numbers):
+            self._none[columns] = taken
+        return taken, np.arange(len(numbers))
 
     def alive(self, now: int | None, numbers: Integers | slice = slice(None)) -> Any:
         """Whether a match that starts with an event may still end."""

@@ -46,15 +46,17 @@ class Construction:
         self.memory = memory
         self.limits = limits
         self._scratch = _scratch(plan)
+        self._end_columns = len(plan.shape.fields(plan.shape.depth))
+        self._end_bit = 1 << plan.shape.positives[-1].bit
 
     def scan(self, masks: Integers, base: int) -> list[Array]:
         """Push the latest events, of which the first has the number `base`; the ends among them, as columns."""
-        memory, shape, stacks = self.memory, self.plan.shape, self.memory.stacks
+        memory, stacks = self.memory, self.memory.stacks
         if not len(masks):
             return [np.empty(0, np.int32)]
         retained, counts = memory.retained, stacks.counts()
-        ends = np.count_nonzero(masks & (1 << shape.positives[-1].bit))
-        columns: list[Array] = [np.empty(ends, np.int32) for _ in shape.fields(shape.length - 1)]
+        ends = np.count_nonzero(masks & self._end_bit)
+        columns: list[Array] = [np.empty(ends, np.int32) for _ in range(self._end_columns)]
         stacks.reserve(len(masks), memory.keys.counts())
         kernel = long_kernel_of(self.plan.scan_source, len(masks))
         count = kernel(

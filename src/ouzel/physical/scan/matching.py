@@ -13,7 +13,7 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.finish.finishing import Finishing
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Bound, One
-from ouzel.physical.memory.prepare import Preparation, Prepared
+from ouzel.physical.memory.prepare import NONE, Preparation, Prepared
 from ouzel.physical.scan.construction import Construction, TooManyError
 from ouzel.physical.scan.memory import Memory
 from ouzel.physical.stoppable import LARGE, stoppable
@@ -62,7 +62,7 @@ class ScanMatching:
 
     def _push(self, events: EventTable, now: int | None) -> Found:
         plan, memory = self.plan, self.memory
-        prepared = Prepared.none()
+        prepared = NONE
         if self._possible:
             prepared = self._preparation.of(events, memory.keys.partitions, self.threads)
         if not len(prepared) and (nothing := self.finishing.nothing) is not None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # So many events, nodes and keys may have gone before it is worth looking for them.
 SPARE = 4_096
+# To find out which events of so small a batch are needed costs more than to keep them for a while.
+FEW = 256
 
 
 class Memory:
@@ -65,8 +67,8 @@ class Memory:
 
     def settle(self, base: int) -> None:
         """Keep of a batch the events that are in a stack, may refute, or are part of a sequence that waits."""
-        if self._is_due():
-            # all are about to be looked at
+        if len(self.retained) - base < FEW or self._is_due():
+            # all are looked at soon enough
             self.retained.settle()
             return
         nodes = self.stacks.events(self._since)
