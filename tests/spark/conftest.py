@@ -19,6 +19,7 @@ from ouzel.runtimes.spark.connectors import avro_jars, kafka_jars
 from ouzel.runtimes.spark.session import local_session
 from ouzel.testing.clusters import QUICK_SETTINGS, connect_server, standalone_cluster
 from ouzel.testing.kafka import BROKER, kafka_broker
+from ouzel.testing.processes import QUICK_START
 from spark_feeds import Feed
 
 HERE = Path(__file__).parent
@@ -32,6 +33,14 @@ def one_process(tmp_path_factory: pytest.TempPathFactory) -> None:
         with suppress(FileExistsError), taken.open("x") as file:
             file.write(worker)
         assert taken.read_text() == worker, "all Spark tests run in one process: see tests/conftest.py"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_java() -> Iterator[None]:
+    """Every Java that a test starts, in whichever process, is there soon."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_SUBMIT_OPTS", QUICK_START)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ import pyarrow as pa
 import ouzel as oz
 from ouzel.runtimes.spark.session import local_session
 
-EVENTS = 6_000_000
+EVENTS = 4_000_000
 # beyond what the worker has when it is warm; the events alone are more than that
 SPARE = 120 << 20
 QUERY = """PATTERN SEQ(A a, B b) WHERE [k] AND a.x = b.x AND a.x % 1000 = 0 WITHIN 10

@@ -95,6 +95,28 @@ def test_no_events(spark: SparkSession) -> None:
         assert found.count() == 0
 
 
+TOTALS = "WITHIN 9 RETURN count(*) AS n, max(b.x) AS x OUTPUT AGGREGATE"
+NOTHING = {
+    "no keys": f"PATTERN SEQ(A a, B b) {TOTALS}",
+    "keys": f"PATTERN SEQ(A a, B b) WHERE [k] {TOTALS}",
+    "windows": f"PATTERN SEQ(A a, B b) {TOTALS} EVERY 5",
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_totals_of_nothing(spark: SparkSession, name: str) -> None:
+    """Without keys it is a row of zeros, as in this process: of no events, and of none that is wanted."""
+    unwanted = [{"eid": "e", "ts": 1, "type": "D", "k": 1, "x": 1, "y": 1}]
+    none = spark.createDataFrame([], SCHEMA)
+    for events, table in (
+        ([], none),
+        (unwanted, frame(spark, unwanted)),
+        ([], none.where("x > 1").repartition(2)),
+    ):
+        assert rows(oz.match(table, NOTHING[name])) == expected(events, NOTHING[name])
+    assert bool(expected([], NOTHING[name])) == (name == "no keys")
+
+
 def test_errors_are_those_of_match(spark: SparkSession) -> None:
     events = frame(spark, stream(1, 3, 5))
     with pytest.raises(oz.QueryError, match="unknown attribute 'z'"):

@@ -37,11 +37,9 @@ def directory(cluster: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a driver of its own has left after all queries ran on the cluster."""
     directory = tmp_path_factory.mktemp("cluster")
     work = {"events": EVENTS, "schema": SCHEMA, "queries": ALL, "rows": ROWS, "files": FILES, "streams": STREAMS}
-    for name in STREAMS:
-        waiting = directory / name / "waiting"
-        waiting.mkdir(parents=True)
-        for number, part in enumerate(IN_TWO):
-            (waiting / f"{number}.json").write_text("\n".join(map(json.dumps, part)), encoding="utf-8")
+    (directory / "waiting").mkdir()
+    for number, part in enumerate(IN_TWO):
+        (directory / "waiting" / f"{number}.json").write_text("\n".join(map(json.dumps, part)), encoding="utf-8")
     (directory / "work.json").write_text(json.dumps(work), encoding="utf-8")
     command = [sys.executable, str(HERE / "on_cluster.py"), cluster, str(directory)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=directory)
@@ -65,6 +63,11 @@ def test_a_cluster_finds_what_this_process_finds(directory: Path, name: str, sou
     assert rows_of(found[f"{name} in {source}"]) == wanted
 
 
+def test_a_cluster_counts_on_both_workers(directory: Path) -> None:
+    found = json.loads((directory / "found.json").read_text(encoding="utf-8"))
+    assert (found["counted"], found["executors"]) == (1000, 2)
+
+
 def test_matches_do_not_pass_through_the_driver(directory: Path) -> None:
     many = pq.read_table(directory / "many").sort_by("k")
     assert many.nbytes > 2 << 20  # more than the driver would take
@@ -77,16 +80,18 @@ def test_connect_finds_what_this_process_finds(connect: SparkSession, name: str)
     assert rows(oz.match(events, ALL[name])) == expected(EVENTS, ALL[name])
 
 
-@pytest.mark.parametrize("name", STREAMS)
-def test_a_stream_over_connect(connect: SparkSession, tmp_path: Path, name: str) -> None:
+def test_a_stream_over_connect(connect: SparkSession, tmp_path: Path) -> None:
     """Begun again once, from its checkpoint; the session is one of Spark Connect from end to end."""
     source, sink = tmp_path / "source", tmp_path / "sink.parquet"
     source.mkdir()
+    text = "\n".join(f"QUERY q{number} {ALL[name]}" for number, name in enumerate(STREAMS))
     for number, part in enumerate(IN_TWO):
         (source / f"{number}.json").write_text("\n".join(map(json.dumps, part)), encoding="utf-8")
-        matches = oz.match(oz.read_stream(source, SCHEMA), ALL[name], spark=oz.SparkOptions(buckets=2))
+        matches = oz.match(oz.read_stream(source, SCHEMA), text, spark=oz.SparkOptions(buckets=2))
         running = oz.write_stream(matches, sink, checkpoint=tmp_path / "checkpoint", available_now=True)
         assert running.awaitTermination(120)
-    found = rows(connect.read.parquet(str(sink)))
-    assert found
-    assert found == expected(EVENTS, ALL[name])
+    found = connect.read.parquet(str(sink))
+    for number, name in enumerate(STREAMS):
+        own = rows(found.where(f"query = 'q{number}'").select(f"q{number}.*"))
+        assert own
+        assert own == expected(EVENTS, ALL[name])

@@ -57,7 +57,10 @@ def test_rows_that_spark_reads(table: Any) -> None:
             "PATTERN SEQ(A a, B b) WITHIN 5 RETURN count(*) AS n OUTPUT AGGREGATE EVERY 3",
             "by slices of time that overlap by the window",
         ),
-        ("PATTERN SEQ(A a, B b) WITHIN 5 RETURN a.ts AS p INTO C2", "one task: queries feed each other"),
+        (
+            "PATTERN SEQ(A a, B b) WITHIN 5 RETURN a.ts AS p INTO C2",
+            "by slices of time that overlap by the window",
+        ),
     ],
 )
 def test_what_has_no_keys(table: Any, text: str, spread: str) -> None:

@@ -36,7 +36,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
 def reading(path: Path, query: str, types: dict[str, list[str]] | None = None) -> FileTask:
     task = narrowed(Task(query, "", {}, Reading(types=types), SCHEMA, "auto", Limits()))
     [plan] = task.compiled.plans
-    conditions = (wanted_by_arrow(plan.query, task), types_wanted_by_arrow(plan.query, task))
+    conditions = (wanted_by_arrow([plan.query], task), types_wanted_by_arrow([plan.query], task))
     return FileTask(task, row_groups([str(path)]), ("k",), 3, *conditions)
 
 

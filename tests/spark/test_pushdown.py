@@ -17,7 +17,7 @@ from pyspark.sql import functions as f
 import ouzel as oz
 from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed
-from ouzel.runtimes.spark.pushdown import Wanted, types_wanted_by_arrow, wanted_by_arrow
+from ouzel.runtimes.spark.pushdown import types_wanted_by_arrow, wanted_by_arrow, wanted_by_spark
 from ouzel.runtimes.spark.task import Task
 from spark_events import rows, rows_of
 
@@ -102,21 +102,25 @@ def task_of(events: Any, condition: str) -> Task:
     return narrowed(Task(text, "", {}, Reading(), arrow_schema(events), "auto", oz.Limits()))
 
 
+def by_spark(task: Task, events: Any) -> str:
+    condition = wanted_by_spark([plan.query for plan in task.plans], task, events.schema)
+    assert condition is not None
+    return condition
+
+
 def test_nothing_is_dropped_that_a_component_wants(events: Any, table: pa.Table) -> None:
     tasks = {condition: task_of(events, condition) for condition in CONDITIONS}
-    in_spark = {text: Wanted(task, events.schema).by(task.compiled.plans[0].query) for text, task in tasks.items()}
-    assert all(column is not None for column in in_spark.values())
-    flags = [column.alias(f"c{n}") for n, column in enumerate(in_spark.values())]  # type: ignore[union-attr]
+    in_spark = {text: by_spark(task, events) for text, task in tasks.items()}
+    flags = [f.expr(condition).alias(f"c{n}") for n, condition in enumerate(in_spark.values())]
     kept = events.select("id", *flags).toArrow().to_pylist()
     for number, (text, task) in enumerate(tasks.items()):
         query = f"PATTERN SEQ(A a) WHERE {text} RETURN a.id AS id"
         right = {row["id"] for row in oz.match(table, query, engine="reference").to_pylist()}
-        by_spark = {row["id"] for row in kept if row[f"c{number}"]}
-        assert right <= by_spark, text
-        plan = task.compiled.plans[0]
+        assert right <= {row["id"] for row in kept if row[f"c{number}"]}, text
+        queries = [plan.query for plan in task.plans]
         narrow = table.select([*task.schema.names])
-        of_types = types_wanted_by_arrow(plan.query, task)
-        by_arrow = narrow.filter(wanted_by_arrow(plan.query, task)).filter(of_types)
+        of_types = types_wanted_by_arrow(queries, task)
+        by_arrow = narrow.filter(wanted_by_arrow(queries, task)).filter(of_types)
         assert right <= set(by_arrow.column("id").to_pylist()), text
 
 
@@ -124,7 +128,7 @@ def test_what_is_beyond_doubt_is_dropped(events: Any) -> None:
     """Of rows that are plainly not wanted, none is left."""
     for condition, count in (("a.i = 7", 1), ("a.s = 'x'", 1), ("a.b = TRUE", 3), ("a.small < 0", 2)):
         task = task_of(events, condition)
-        assert events.where(Wanted(task, events.schema).by(task.compiled.plans[0].query)).count() == count
+        assert events.where(by_spark(task, events)).count() == count
 
 
 def test_strings_that_spark_compares_otherwise(spark: SparkSession) -> None:

@@ -15,24 +15,6 @@ from pyspark.sql import SparkSession
 from ouzel.errors import OuzelError
 from ouzel.runtimes.spark.session import active_session, local_session
 
-ON_CLUSTER = """
-import json, os, sys
-import pyarrow as pa
-from ouzel.runtimes.spark.session import local_session
-from ouzel.testing.clusters import QUICK_SETTINGS
-
-def process(batches):
-    for batch in batches:
-        yield pa.RecordBatch.from_pydict({"rows": [batch.num_rows], "daemon": [os.getppid()]})
-
-# No task starts before both executors are there.
-both = {"spark.cores.max": "2", "spark.scheduler.minRegisteredResourcesRatio": "1.0"}
-spark = local_session(sys.argv[1], {**QUICK_SETTINGS, **both})
-counted = spark.range(0, 1000, 1, 4).mapInArrow(process, "rows long, daemon long").collect()
-print(json.dumps({"rows": sum(row.rows for row in counted), "executors": len({row.daemon for row in counted})}))
-spark.stop()
-"""
-
 BY_CONNECT = """
 import sys
 from ouzel.runtimes.spark.session import local_session
@@ -43,14 +25,6 @@ print(local_session(sys.argv[1]).range(10).count())
 
 def same_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield from batches
-
-
-def test_a_cluster_counts_on_both_workers(cluster: str) -> None:
-    command = [sys.executable, "-c", ON_CLUSTER, cluster]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout) == {"rows": 1000, "executors": 2}
-    assert ran.stderr == ""
 
 
 def test_arrow_batches_go_through_connect(connect: SparkSession) -> None:

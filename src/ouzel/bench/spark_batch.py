@@ -84,21 +84,21 @@ def _written(result: DataFrame) -> None:
 def planning(times: int) -> Iterator[Row]:
     """A row for what the driver takes for 40 DataFrames, and one for those of 40 queries: nothing is run."""
     events = oz.spark_session().createDataFrame(sase_stream(1_000, 10).select(COLUMNS).to_pandas())
-    prepared = iter([_several(number) for number in range(times + 1)])
+    prepared = iter([several_queries(number) for number in range(times + 1)])
     contenders = {
-        BARE: Contender(partial(_bare, events)),
+        BARE: Contender(partial(several_bare, events)),
         "Ouzel": Contender(lambda: oz.match(events, next(prepared), time_unit="ms")),
     }
     yield from measure(f"{QUERIES} queries", QUERIES, contenders, times, against=BARE)
 
 
-def _several(number: int) -> oz.Query:
+def several_queries(number: int) -> oz.Query:
     """Queries that were not planned before, and are parsed and checked."""
     each = "PATTERN SEQ(E1 a, E2 b) WHERE [attr1] AND a.ts > {} AND b.ts - a.ts > {} WITHIN 1000 RETURN a.ts AS t"
     return oz.query("\n".join(f"QUERY q{n} {each.format(n, number)}" for n in range(QUERIES)))
 
 
-def _bare(events: DataFrame) -> list[DataFrame]:
+def several_bare(events: DataFrame) -> list[DataFrame]:
     """As many DataFrames, each filtered, shuffled, and passed through Python."""
     chosen = [events.where(events.ts > n) for n in range(QUERIES)]
     return [identity(one.repartition(2, one.attr1)) for one in chosen]

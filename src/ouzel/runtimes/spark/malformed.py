@@ -38,9 +38,9 @@ class Required:
         declared = (type_name, sorted(reading.types)) if type_name and reading.types is not None else None
         return cls(values, declared, reading.time if long_time else None)
 
-    def broken(self, field: Callable[[str], Any], is_null: Callable[[Any], Any]) -> Any:
-        """A condition for malformed events, of Spark's or Arrow's columns."""
-        conditions = [is_null(field(name)) for name in self.values]
+    def broken(self, field: Callable[[str], Any]) -> Any:
+        """A condition for malformed events, of fields of Arrow's, or in SQL."""
+        conditions = [field(name).is_null() for name in self.values]
         if self.types is not None:
             column, declared = self.types
             conditions.append(~field(column).isin(declared))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from functools import cache, reduce
+from collections.abc import Callable, Sequence
 from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
@@ -17,38 +16,36 @@ from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import NESTED
 from ouzel.logical.values import Kind
-from ouzel.runtimes.spark.columns import backquoted, type_column
+from ouzel.runtimes.spark.columns import type_column
 from ouzel.runtimes.spark.malformed import Required
+from ouzel.runtimes.spark.sql import VARIABLE, Sql
 from ouzel.runtimes.spark.task import Task
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
     from pyspark.sql.types import StructType
 
 _SIGNS = {"=": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
-Field = Callable[[Any], Any]
-_PLAIN = (Kind.INTEGER, Kind.FLOAT, Kind.STRING, Kind.BOOLEAN)
+Field = Callable[[str], Any]
+"""Makes a field of Arrow's, or of SQL."""
+Queries = Sequence[BoundQuery]
+_PLAIN = (Kind.INTEGER, Kind.STRING, Kind.BOOLEAN)
 
 
-class Wanted:
-    """Says Spark which events the queries of a program want; what they have in common it is told once.
+def wanted_by_spark(queries: Queries, task: Task, schema: StructType) -> str | None:
+    """A condition in SQL for the primitive events that some query wants; None if all are needed.
 
     Malformed events pass too: they are an error, or they are counted.
     """
+    odd = compared_otherwise(schema)
+    if type_column(task) in odd or any(VARIABLE in name for name in task.schema.names):
+        return None
+    condition: Sql | None = _wanted(queries, task, Sql.field, odd)
+    return None if condition is None else condition.text
 
-    def __init__(self, task: Task, schema: StructType) -> None:
-        """Of events with a schema of Spark's."""
-        from pyspark.sql import functions as f
 
-        self.task, self.odd = task, compared_otherwise(schema)
-        self._terms = _Terms(cache(lambda name: f.col(backquoted(name))), lambda column: column.isNull())
-
-    def by(self, query: BoundQuery) -> Column | None:
-        """A condition for the events that some component wants; None if all are needed."""
-        if type_column(self.task) in self.odd:
-            return None
-        condition: Column | None = _wanted(query, self.task, self._terms, self.odd)
-        return condition
+def wanted_by_arrow(queries: Queries, task: Task) -> Any:
+    """The same condition as an Arrow expression."""
+    return _wanted(queries, task, pc.field)
 
 
 def compared_otherwise(schema: StructType) -> frozenset[str]:
@@ -63,85 +60,81 @@ def compared_otherwise(schema: StructType) -> frozenset[str]:
     )
 
 
-def wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
-    """The same condition as an Arrow expression."""
-    return _wanted(query, task, _Terms(pc.field, lambda column: column.is_null()))
-
-
-def types_wanted_by_arrow(query: BoundQuery, task: Task) -> Any:
+def types_wanted_by_arrow(queries: Queries, task: Task) -> Any:
     """The part of it that looks at types alone, as an Arrow expression; None if there is none."""
-    types = type_column(task)
-    if types is None or query.minds_all_events:
+    types, readers = type_column(task), _readers(queries)
+    if types is None or any(query.minds_all_events for query in readers):
         return None
-    names = {name for component in query.components for name in component.type_names}
+    names = {name for query in readers for component in query.components for name in component.type_names}
     condition = pc.field(types).isin(sorted(names))
     declared = task.reading.types
     return condition if declared is None else condition | ~pc.field(types).isin(sorted(declared))
 
 
-class _Terms:
-    """Conditions of Spark's or of Arrow's, each made once."""
-
-    def __init__(self, field: Field, is_null: Field) -> None:
-        self.field, self.is_null = field, is_null
-        self._made: dict[Any, Any] = {}
-
-    def among(self, column: str, values: frozenset[str]) -> Any:
-        return self._once(("among", column, values), lambda: self.field(column).isin(sorted(values)))
-
-    def malformed(self, task: Task) -> Any:
-        long_time = pa.types.is_int64(task.schema.field(task.reading.time).type)
-        required = Required.by(task.reading, task.schema.names, long_time=long_time)
-        return self._once("malformed", lambda: required.broken(self.field, self.is_null))
-
-    def malformed_or_among(self, task: Task, column: str | None, values: frozenset[str]) -> Any:
-        if column is None or not values:
-            return self.malformed(task)
-        key = "malformed or among", values
-        return self._once(key, lambda: self.among(column, values) | self.malformed(task))
-
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+def minds_all(queries: Queries) -> bool:
+    """Whether primitive events matter that no component wants."""
+    return any(query.minds_all_events for query in _readers(queries))
 
 
-def _wanted(query: BoundQuery, task: Task, terms: _Terms, odd: frozenset[str] = frozenset()) -> Any:
-    if query.minds_all_events:
+def described(queries: Queries) -> list[str]:
+    """The conditions that Spark's scan checks, in words."""
+    if minds_all(queries):
+        return []
+    each = [(query, component) for query in _readers(queries) for component in query.components]
+    found = [c.text for query, component in each for c in _conditions(component, query, frozenset())]
+    return list(dict.fromkeys(found))
+
+
+def _readers(queries: Queries) -> list[BoundQuery]:
+    """Those that read primitive events."""
+    return [query for query in queries if query.reads_primitive]
+
+
+def _wanted(queries: Queries, task: Task, field: Field, odd: frozenset[str] = frozenset()) -> Any:
+    if minds_all(queries):
         return None
     types = type_column(task)
-    tests = [(one, _tests_of(one, query, terms, odd)) for one in query.components]
+    each = [(query, component) for query in _readers(queries) for component in query.components]
+    tests = [(component, _tests_of(component, query, field, odd)) for query, component in each]
     if types is None and not all(own for _component, own in tests):
         return None
-    # every term is a dozen calls of Java's: those that many queries have in common are made once
-    free = frozenset(name for component, own in tests if not own for name in component.type_names)
-    each = [_of_component(component, own, types, terms) for component, own in tests if own]
-    return reduce(or_, [*each, terms.malformed_or_among(task, types, free)])
+    conditions = []
+    for component, own in tests:
+        if own:
+            of_type = [] if types is None else [field(types).isin(sorted(component.type_names))]
+            conditions.append(_balanced(and_, [*of_type, *own]))
+    free = sorted({name for component, own in tests if not own for name in component.type_names})
+    if types is not None and free:
+        conditions.append(field(types).isin(free))
+    long_time = pa.types.is_int64(task.schema.field(task.reading.time).type)
+    required = Required.by(task.reading, task.schema.names, long_time=long_time)
+    return _balanced(or_, [*conditions, required.broken(field)])
 
 
-def described(query: BoundQuery) -> list[str]:
-    """The conditions that Spark's scan checks, in words."""
-    if query.minds_all_events:
-        return []
-    return [c.text for component in query.components for c in query.conditions_on(component) if _can(c)]
+def _balanced(sign: Callable[[Any, Any], Any], conditions: Sequence[Any]) -> Any:
+    """All of them, nested no deeper than need be: those of hundreds of queries are still read."""
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return sign(_balanced(sign, conditions[:half]), _balanced(sign, conditions[half:]))
 
 
-def _tests_of(component: Component, query: BoundQuery, terms: _Terms, odd: frozenset[str]) -> list[Any]:
+def _tests_of(component: Component, query: BoundQuery, field: Field, odd: frozenset[str]) -> list[Any]:
     """What is asked of every event of a component, besides its type."""
     return [
-        reduce(or_, [_comparison(literal, terms.field, terms.is_null) for literal in conjunct.literals])
-        for conjunct in query.conditions_on(component)
-        if _can(conjunct, odd)
+        _balanced(or_, [_comparison(literal, field) for literal in conjunct.literals])
+        for conjunct in _conditions(component, query, odd)
     ]
 
 
-def _of_component(component: Component, tests: list[Any], types: str | None, terms: _Terms) -> Any:
-    if types is None:
-        return reduce(and_, tests)
-    return reduce(and_, tests, terms.among(types, frozenset(component.type_names)))
+def _conditions(component: Component, query: BoundQuery, odd: frozenset[str]) -> list[Conjunct]:
+    """The conditions on a component's events that Spark can check; what only composite events have, it has not."""
+    if any(event_type.composite for event_type in component.types):
+        return []
+    return [conjunct for conjunct in query.conditions_on(component) if _can(conjunct, odd)]
 
 
-def _can(conjunct: Conjunct, odd: frozenset[str] = frozenset()) -> bool:
+def _can(conjunct: Conjunct, odd: frozenset[str]) -> bool:
     attributes = [one for one in conjunct.references if isinstance(one, Attribute)]
     if any(one.missing_in or one.column in odd for one in attributes):
         return False
@@ -161,18 +154,17 @@ def _is_comparison(literal: Expression) -> bool:
     left, right = literal.arguments
     if not isinstance(left, Attribute) or not isinstance(right, Constant) or right.value is None:
         return False
-    same = left.type.kind is right.type.kind and left.type.kind in _PLAIN
-    # to Spark NaN is equal to itself and larger than everything
-    return same and left.type.kind is not Kind.FLOAT
+    # no floats: to Spark NaN is equal to itself and larger than everything
+    return left.type.kind is right.type.kind and left.type.kind in _PLAIN
 
 
-def _comparison(literal: Expression, field: Field, is_null: Field) -> Any:
+def _comparison(literal: Expression, field: Field) -> Any:
     assert isinstance(literal, Apply)
     left = literal.arguments[0]
     assert isinstance(left, Attribute)
     column = field(left.column)
     if literal.function.name == "is null":
-        return is_null(column)
+        return column.is_null()
     right = literal.arguments[1]
     assert isinstance(right, Constant)
     return getattr(operator, _SIGNS[literal.function.name])(column, right.value)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import reduce
 from hashlib import blake2b
-from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
@@ -18,14 +16,14 @@ from ouzel.errors import OuzelError
 from ouzel.language.durations import length_in_ticks
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.reading import Reading
-from ouzel.runtimes.spark.batch import partition_columns
 from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME
 from ouzel.runtimes.spark.columns import arrow_schema, backquoted, narrowed, result_schemas
 from ouzel.runtimes.spark.identity import remember
+from ouzel.runtimes.spark.keys import key_columns
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
 from ouzel.runtimes.spark.processor import LATE, MALFORMED, TOLD, Buckets, StreamTask
-from ouzel.runtimes.spark.pushdown import Wanted
+from ouzel.runtimes.spark.pushdown import wanted_by_spark
 from ouzel.runtimes.spark.task import Task, by_name
 from ouzel.runtimes.spark.workers import check_state_store, check_workers
 
@@ -76,7 +74,7 @@ def stream_task(task: Task, options: SparkOptions, watermark: int | timedelta | 
             "OUTPUT AGGREGATE: required windows on a stream, which has no end at which to report\n"
             "  hint: for example OUTPUT AGGREGATE EVERY 1 hour"
         )
-    keys = bucket_columns(task)
+    keys = key_columns(task.plans)
     task = narrowed(task)
     matcher = task.matcher(on_late="keep")  # here already, for its errors
     results = by_name(matcher.push(task.schema.empty_table()), matcher.names)
@@ -90,14 +88,6 @@ def stream_task(task: Task, options: SparkOptions, watermark: int | timedelta | 
     return StreamTask(task, delay, tuple(keys), options.buckets if keys else 1, outputs, key)
 
 
-def bucket_columns(task: Task) -> list[str]:
-    """The columns by which events are spread over buckets: those that partition all queries, if there are such."""
-    if task.is_composed:
-        return []
-    first, *others = [partition_columns(plan) for plan in task.compiled.plans]
-    return first if all(set(other) == set(first) for other in others) else []
-
-
 def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
     """The columns that are needed, packed by bucket; of events that no query wants, the time alone."""
     from pyspark.sql import functions as f
@@ -108,13 +98,10 @@ def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
     if stream.keys:
         number = f.xxhash64(*(events[backquoted(key)] for key in stream.keys))
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
-    plans = () if task.is_composed else task.compiled.plans
-    wanted = Wanted(task, events.schema)
-    each = [wanted.by(plan.query) for plan in plans]
-    some = [condition for condition in each if condition is not None]
-    if some and len(some) == len(each):
+    wanted = wanted_by_spark([plan.query for plan in task.plans], task, events.schema)
+    if wanted is not None:
         # dropping the others would stop the clock where they are all that comes
-        condition = reduce(or_, some)
+        condition = f.expr(wanted)
         bucket = f.when(condition, bucket)
         columns = {
             name: column if name == task.reading.time else f.when(condition, column)

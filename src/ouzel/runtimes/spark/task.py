@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.compile import Compiled, compile_query
+from ouzel.errors import StateError
 from ouzel.logical.functions import adopt, registered_in
 from ouzel.logical.match_aggregates import EDGES
 from ouzel.optimizer.plan import Plan
@@ -19,9 +20,11 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.embedded import find_program, run_program
 from ouzel.runtimes.ingest import ingest
+from ouzel.runtimes.kept_parameters import kept, written
 from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading
+from ouzel.runtimes.spark.keys import chains_of
 from ouzel.runtimes.spark.spill import Spill
 
 # The name of the column that says which time slice a row is for.
@@ -29,21 +32,38 @@ SLICE = "__slice"
 # Under which name the functions that a query calls travel with it.
 FUNCTIONS = "functions"
 # What is found out of a program once.
-KNOWN = ("compiled", "is_composed", "none")
+KNOWN = ("compiled", "none")
 # Of so many programs a process keeps the plans.
 PROGRAMS = 16
 # So many rows of a result go to Spark in one batch.
 ROWS = 100_000
 
-_compiled: OrderedDict[bytes, Compiled] = OrderedDict()
+_compiled: OrderedDict[tuple[str, ...], Compiled] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Slices of time: where the first starts, how long each is, and how many there are."""
+
+    first: int
+    length: int
+    count: int
+
+    def of(self, times: Any) -> Any:
+        """In which slice times are; what is before all or after all, is in the first or the last.
+
+        >>> Slices(10, 5, 3).of(np.array([2, 10, 14, 15, 99])).tolist()
+        [0, 0, 0, 1, 2]
+        """
+        return np.clip((times - self.first) // self.length, 0, self.count - 1)
 
 
 @dataclass(frozen=True)
 class Task:
     """One query of a program, over events of an Arrow schema; `output` is what Spark expects in return.
 
-    `memory` is how many bytes of events a worker holds before it sorts them on disk; `slices` are where time
-    slices start, and how long each is, if the stream is cut by time.
+    `memory` is how many bytes of events a worker holds before it sorts them on disk; `slices` are those of time,
+    if the stream is cut by it.
     """
 
     text: str
@@ -55,7 +75,7 @@ class Task:
     limits: Limits
     output: pa.Schema | None = None
     memory: int = 512 << 20
-    slices: tuple[int, int] | None = None
+    slices: Slices | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans are made where they are needed: they do not travel.  Functions that users have registered do."""
@@ -78,10 +98,11 @@ class Task:
         """The program, bound to the schema: a process, here or of a worker, makes its plans once."""
         if registered_in(self.text):
             return self._compile()  # a function of the same name may be another one
-        from pyspark import cloudpickle
-
-        parts = (self.text, self.params, self.reading, self.schema, self.engine)
-        key = cloudpickle.dumps(parts)  # type: ignore[no-untyped-call]
+        try:
+            params = sorted((name, written(kept(value))) for name, value in self.params.items())
+        except StateError:
+            return self._compile()  # a value that no query takes: it will say so
+        key = self.text, self.engine, repr(params), repr(self.reading), self.schema.to_string()
         compiled = _compiled.pop(key, None) or self._compile()
         _compiled[key] = compiled
         if len(_compiled) > PROGRAMS:
@@ -91,16 +112,11 @@ class Task:
     def _compile(self) -> Compiled:
         return compile_query(self.text, self.none.schema, self.params, self.engine)
 
-    @cached_property
-    def is_composed(self) -> bool:
-        """Whether queries feed each other, so that one cannot be run without the others."""
-        return any(plan.query.into for plan in self.compiled.plans)
-
     @property
     def plans(self) -> tuple[Plan, ...]:
-        """The plans to run: that of the query, or all of them."""
+        """The plans to run: that of the query, after those that feed it; all of them if no query is named."""
         plans = self.compiled.plans
-        return plans if self.is_composed else tuple(plan for plan in plans if plan.query.name == self.name)
+        return chains_of(plans)[self.name] if self.name else plans
 
     @cached_property
     def none(self) -> EventTable:
@@ -108,8 +124,9 @@ class Task:
         return ingest(self.schema.empty_table(), self.reading, Report())[0]
 
     def matcher(self, **options: Any) -> Matcher:
-        """A matcher of the whole program."""
-        rest = {"engine": self.engine, "limits": self.limits, "compiled": self.compiled, **options}
+        """A matcher of the plans to run."""
+        compiled = replace(self.compiled, plans=self.plans)
+        rest = {"engine": self.engine, "limits": self.limits, "compiled": compiled, **options}
         return Matcher(self.text, self.schema, self.reading, self.params, **rest)
 
     # ---- in a worker -------------------------------------------------------------------------------------
@@ -126,13 +143,13 @@ class Task:
                 return
             matcher = self.matcher()
             for part in events.in_order():
-                yield from self._sent(self._own(matcher.push(part)))
-            yield from self._sent(self._own(matcher.finish()))
+                yield from self._sent(by_name(matcher.push(part), matcher.names)[self.name])
+            yield from self._sent(by_name(matcher.finish(), matcher.names)[self.name])
 
     def sliced(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Match the events of each time slice; a match belongs to the slice in which it, or its window, starts."""
         assert self.slices is not None
-        first, length = self.slices
+        slices = self.slices
         parts = list(batches)
         if not parts:
             return
@@ -143,24 +160,19 @@ class Task:
         numbers = rows.column(SLICE).fill_null(-1).to_numpy()
         for number in np.unique(numbers[numbers >= 0]).tolist():
             table = self._read(events.filter(pa.array(numbers == number)))
-            begin = first + number * length
             for plan, matches, result in find_program(self.plans, table, self.limits):
                 if plan.query.every is None:
                     assert matches is not None
                     starts = matches.start_times
                 else:
-                    starts = _window_starts(result, first)
-                inside = (starts >= begin) & (starts < begin + length)
-                yield from self._sent(result.filter(pa.array(inside)))
+                    starts = _window_starts(result, slices.first)
+                yield from self._sent(result.filter(pa.array(slices.of(starts) == number)))
 
     def _read(self, table: pa.Table) -> EventTable:
         return ingest(table.cast(self.schema), self.reading, Report())[0]
 
     def _at_once(self, table: pa.Table) -> pa.Table:
         return run_program(self.plans, self._read(table), self.limits)[self.name]
-
-    def _own(self, results: Any) -> pa.Table:
-        return by_name(results, (self.name,))[self.name]
 
     def _sent(self, result: pa.Table) -> Iterator[pa.RecordBatch]:
         """A result as Spark takes it."""

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.explain.layout import Sections
 from ouzel.explanation import explain
+from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import NESTED
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.reading import Reading
-from ouzel.runtimes.spark.batch import Given, spread_of
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed, type_column
+from ouzel.runtimes.spark.given import Given, spread_of
+from ouzel.runtimes.spark.keys import key_columns
 from ouzel.runtimes.spark.options import SparkOptions
-from ouzel.runtimes.spark.pushdown import described, wanted_by_arrow
+from ouzel.runtimes.spark.pushdown import described, minds_all, wanted_by_arrow
 from ouzel.runtimes.spark.task import Task
 from ouzel.runtimes.spark.types_there import check_types
 
@@ -35,15 +37,13 @@ def explain_dataframe(
     given = Given(events, narrow, options)
 
     def sections(plan: Plan) -> Sections:
-        return [("spark", [*(spread or _batch_words(given, plan)), *_read_words(plan, narrow)])]
+        return [("spark", [*(spread or _batch_words(given, plan)), *_read_words(given.queries(plan), narrow)])]
 
     return explain(task.compiled.plans, None, sections)
 
 
 def _stream_words(task: Task, options: SparkOptions) -> list[str]:
-    from ouzel.runtimes.spark.streaming import bucket_columns
-
-    keys = bucket_columns(task)
+    keys = key_columns(task.plans)
     if not keys:
         return ["a stream, in one bucket: no keys keep the events of all queries apart"]
     return [f"a stream, in {options.buckets} buckets by {_listed(keys)}, each with a matcher in Spark's state"]
@@ -66,12 +66,12 @@ def _listed(keys: list[str]) -> str:
     return ", ".join(key.replace(NESTED, ".") for key in keys)
 
 
-def _read_words(plan: Plan, task: Task) -> list[str]:
+def _read_words(queries: list[BoundQuery], task: Task) -> list[str]:
     """What crosses to Python."""
     columns = f"columns: {', '.join(task.schema.names)}"
-    if task.is_composed or plan.query.minds_all_events:
+    if minds_all(queries):
         return [columns, "all events: those that no component wants matter too"]
-    if wanted_by_arrow(plan.query, task) is None:
+    if wanted_by_arrow(queries, task) is None:
         return [columns, "all events: some component may want any"]
-    conditions = (["types"] if type_column(task) else []) + described(plan.query)
+    conditions = (["types"] if type_column(task) else []) + described(queries)
     return [columns, f"events that some component may want, by {', '.join(conditions)}"]
