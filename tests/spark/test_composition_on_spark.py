@@ -21,6 +21,7 @@ from spark_events import EVENT_TYPES, SCHEMA, Events, rows, rows_of, stream
 from spark_feeds import END, Feed, in_batches
 
 ARROW = pa.schema({"eid": "string", "ts": "int64", "type": "string", "k": "int64", "x": "int64", "y": "int64"})
+EVENTS = stream(10, 300, 200)
 MADE = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 9 RETURN a.eid AS eid,"
 PAIRS = f"QUERY pairs {MADE} b.k AS k INTO Pair"
 AFTER = "PATTERN SEQ(Pair p, C c) WHERE [k] WITHIN 20 RETURN p.eid AS p, c.eid AS c"
@@ -36,7 +37,7 @@ KEYED = {
     "by its first and last event": """
         QUERY rises PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match { [k] AND a[i].x >= a[i-1].x } WITHIN 12
             RETURN a[a.LEN].k AS k, a[1].eid AS eid INTO Rise
-        QUERY after PATTERN SEQ(Rise r, ANY(A, B, C, D) c) WHERE partition_contiguity { [k] }
+        QUERY next PATTERN SEQ(Rise r, ANY(A, B, C, D) c) WHERE partition_contiguity { [k] }
             RETURN r.eid AS p, c.eid AS c""",
     "by some of its keys": f"""
         QUERY pairs PATTERN SEQ(A a, B b) WHERE [x, k] WITHIN 20 RETURN a.eid AS eid, a.k, b.x INTO Pair
@@ -124,47 +125,48 @@ def frame(spark: SparkSession, events: Events) -> DataFrame:
 
 @pytest.mark.parametrize("name", KEYED)
 def test_batch(spark: SparkSession, name: str) -> None:
-    events = stream(10, 300, 200)
-    found = oz.match(frame(spark, events), KEYED[name], spark=oz.SparkOptions(tasks=3))
-    assert found["after"].rdd.getNumPartitions() == 3
-    wanted = reference(events, KEYED[name])
-    assert wanted["after"]
+    found = oz.match(frame(spark, EVENTS), KEYED[name], spark=oz.SparkOptions(tasks=3))
+    assert {table.rdd.getNumPartitions() for table in found.values()} == {3}
+    wanted = reference(EVENTS, KEYED[name])
+    assert all(wanted.values())
     assert {one: rows(table) for one, table in found.items()} == wanted
 
 
 @pytest.mark.parametrize("name", ["another under its name", "made without keys"])
 def test_batch_in_one_task(spark: SparkSession, name: str) -> None:
-    events = stream(10, 300, 200)
-    found = oz.match(frame(spark, events), NOT_KEYED[name], spark=oz.SparkOptions(tasks=3))["after"]
+    found = oz.match(frame(spark, EVENTS), NOT_KEYED[name], spark=oz.SparkOptions(tasks=3))["after"]
     assert found.rdd.getNumPartitions() == 1
-    assert rows(found) == reference(events, NOT_KEYED[name])["after"]
+    assert rows(found) == reference(EVENTS, NOT_KEYED[name])["after"]
 
 
 def test_more_events_than_memory_and_files_that_workers_read(spark: SparkSession, tmp_path: Path) -> None:
-    events = stream(10, 300, 200)
-    wanted = reference(events, KEYED["two levels"])["after"]
+    wanted = reference(EVENTS, KEYED["two levels"])["after"]
     options = oz.SparkOptions(tasks=2, memory=1_000)
-    assert rows(oz.match(frame(spark, events), KEYED["two levels"], spark=options)["after"]) == wanted
+    assert rows(oz.match(frame(spark, EVENTS), KEYED["two levels"], spark=options)["after"]) == wanted
     path = str(tmp_path / "events")
-    frame(spark, events).write.parquet(path)
+    frame(spark, EVENTS).write.parquet(path)
     assert rows(oz.match(spark.read.parquet(path), KEYED["two levels"], spark=options)["after"]) == wanted
 
 
-@pytest.mark.parametrize("name", ["under another name", "by its first and last event"])
-def test_streams_begun_again_after_every_micro_batch(feed: Feed, name: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [f"{KEYED['under another name']} {KEYED['by its first and last event']}", NOT_KEYED["made without keys"]],
+    ids=["by key", "in one bucket"],
+)
+def test_a_stream_stopped_and_begun_again(feed: Feed, text: str) -> None:
     """Composite events wait in the state of their bucket for those that may come before them."""
-    events = stream(10, 300, 200)
-    for batch in [*in_batches(events, 100, 120, disorder=10), [END]]:
-        feed.add(batch)
-        assert feed.run(KEYED[name], watermark=10)["late"] == 0
+    first, *others = in_batches(EVENTS, 120, 100, disorder=10)
+    for run in ([first], [*others, [END]]):
+        feed.add(*run)
+        assert feed.run(text, watermark=10)["late"] == 0
     found = feed.found()
-    wanted = reference(events, KEYED[name])
-    assert wanted["after"]
+    wanted = reference(EVENTS, text)
+    assert all(wanted.values())
     assert {one: rows(found.where(f"query = '{one}'").select(f"{one}.*")) for one in wanted} == wanted
 
 
 def test_explain_says_by_which_key(spark: SparkSession, tmp_path: Path) -> None:
-    events = frame(spark, stream(1, 9, 9))
+    events = frame(spark, EVENTS)
     words = oz.query(KEYED["two levels"]).explain(events, spark=oz.SparkOptions(tasks=3))
     assert words.count("3 tasks by k; Spark reads the events") == 2
     words = oz.query(NOT_KEYED["another key"]).explain(events, spark=oz.SparkOptions(tasks=3))
