@@ -9,18 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.physical.automaton import AutomatonPlan
-from ouzel.physical.contract import Found
+from ouzel.physical.contract import Found, PhysicalPlan
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
-from ouzel.physical.scan import ScanPlan
 from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.results import result_table
 
 Batch = tuple[EventTable, int | None]
-AnyPlan = ScanPlan | AutomatonPlan
 # As the spare of a memory: look for what has gone at every push.
 EVERY_PUSH = -(10**9)
 BEGINNING = -(2**62)
@@ -65,11 +62,11 @@ def batches(table: EventTable, cuts: list[int]) -> Iterator[Batch]:
         yield table.taken(order[low:high]), now
 
 
-def whole(plan: AnyPlan, table: EventTable) -> Counter[str]:
+def whole(plan: PhysicalPlan, table: EventTable) -> Counter[str]:
     return Counter(map(repr, rows_of(*plan.begin(Limits(), once=True).push(table, None))))
 
 
-def in_batches(plan: AnyPlan, table: EventTable, cuts: list[int], *, resumed: bool) -> Counter[str]:
+def in_batches(plan: PhysicalPlan, table: EventTable, cuts: list[int], *, resumed: bool) -> Counter[str]:
     at_work = plan.begin(Limits())
     found: Counter[str] = Counter()
     for batch, now in batches(table, cuts):

@@ -14,10 +14,11 @@ import pyarrow as pa
 
 import ouzel as oz
 from engines.refusals import MATCHER, is_listed
+from ouzel import physical
 from ouzel.physical.compiled import kernel
 
 Row = dict[str, Any]
-ENGINES = ("scan", "automaton")
+ENGINES = tuple(engine.name for engine in physical.ENGINES if engine.name != "reference")
 # What a matcher can be told as match can; tests that tell more are about match alone.
 OPTIONS = {"time", "type", "order", "types", "time_unit", "params", "limits"}
 REFUSED = re.compile(r"the engine (?P<engine>\w+) cannot run this query, not \w+: (?P<why>.*)", re.DOTALL)
