@@ -32,7 +32,7 @@ def test_batches_make_no_difference_to_the_reference(query: RandomQuery, events:
     assert pushed(query.text, events, cut, engine="reference") == matched(query.text, events)
 
 
-@settings(max_examples=5)
+@settings(max_examples=2)
 @given(ALL, streams(), pushes())
 def test_batches_make_no_difference_compiled(query: RandomQuery, events: Events, cut: Pushes) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):

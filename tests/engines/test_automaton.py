@@ -34,7 +34,7 @@ def test_random_closures(query: RandomQuery, events: Events) -> None:
     agree(query.text, events)
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(CLOSURES, streams(max_events=10))
 def test_random_closures_compiled(query: RandomQuery, events: Events) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):

@@ -73,7 +73,7 @@ def test_batches_make_no_difference(query: RandomQuery, events: Events, cuts: li
     assert sorted(map(json.dumps, rows)) == found(query.text, ordered, "reference")
 
 
-@settings(max_examples=5)
+@settings(max_examples=2)
 @given(queries(kinds=True), streams(kinds=True))
 def test_compiled(query: RandomQuery, events: Events) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):

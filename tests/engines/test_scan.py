@@ -29,7 +29,7 @@ def test_random_sequences(query: RandomQuery, events: Events) -> None:
     agree(query.text, events, types=TYPES)
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(SEQUENCES, streams(max_events=14))
 def test_random_sequences_compiled(query: RandomQuery, events: Events) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):

@@ -57,7 +57,7 @@ def test_programs_by_the_automaton(program: Program, events: Events) -> None:
     check(program, events, "automaton")
 
 
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(programs(levels=2), streams(14, min_events=8))
 def test_programs_compiled(program: Program, events: Events) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ import ouzel as oz
 from ouzel.physical.compiled import kernel
 from ouzel.testing.encodings import Rows, stored_streams
 from ouzel.testing.strategies import RandomQuery, queries
+from semantics.everywhere import pushed
 
 TYPES = {name: ["eid", "k", "x", "y"] for name in "ABCD"}
 
@@ -35,37 +35,30 @@ def without_edges(rows: Rows) -> Rows:
 
 
 @pytest.mark.parametrize("engine", ["reference", "scan", "automaton", "auto"])
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(query=queries(non_overlap=True, totals=True), events=stored_streams(max_events=10))
 def test_engines(engine: str, query: RandomQuery, events: tuple[Rows, pa.Table]) -> None:
     agree(query.text, *events, engine)
 
 
-@settings(max_examples=5)
+@settings(max_examples=2)
 @given(query=queries(), events=stored_streams(max_events=10))
 def test_compiled(query: RandomQuery, events: tuple[Rows, pa.Table]) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):
         agree(query.text, *events, "auto")
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     queries(non_overlap=True, totals=True),
-    stored_streams(max_events=10),
-    st.lists(st.integers(1, 3)),
+    stored_streams(max_events=10, in_order=True),
+    st.integers(1, 4),
     st.booleans(),
 )
-def test_batches(query: RandomQuery, events: tuple[Rows, pa.Table], cuts: list[int], restored: bool) -> None:
+def test_batches(query: RandomQuery, events: tuple[Rows, pa.Table], size: int, restored: bool) -> None:
     rows, table = events
     expected = oz.match(rows, query.text, engine="reference", types=TYPES)
-    matcher = oz.matcher(query.text, table.schema, types=TYPES, watermark=100)
-    found: list[dict[str, Any]] = []
-    while table.num_rows:
-        count = cuts.pop() if cuts else table.num_rows
-        found += matcher.push(table[:count]).to_pylist()
-        matcher = oz.restore(matcher.snapshot()) if restored else matcher
-        table = table[count:]
-    found += matcher.finish().to_pylist()
+    found = pushed(query.text, table, size=size, restored=restored, types=TYPES)
     left = without_edges(expected)
     for row in without_edges(found):
         # by value: a key of 1 and one of 1.0 are the same

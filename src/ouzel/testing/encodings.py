@@ -28,6 +28,7 @@ DECIMALS = (
     pa.decimal128(38, 18),
     pa.decimal256(60, 20),
 )
+WIDE = (pa.uint64(), pa.decimal128(38, 18), pa.decimal256(60, 20))
 INDICES = (pa.int8(), pa.int64(), pa.uint8(), pa.uint32())
 TEXTS = (pa.string(), pa.large_string(), pa.string_view())
 TIMES = (pa.int32(), pa.int64(), pa.uint64(), pa.date32(), pa.date64())
@@ -41,6 +42,8 @@ def numbers(arrow: pa.DataType) -> Encoding:
         whole = [None if value is None else int(value) for value in values]
         if pa.types.is_decimal(arrow):
             return pa.array([None if value is None else Decimal(value) for value in whole], arrow)
+        if pa.types.is_integer(arrow):
+            return pa.array(whole, arrow)
         return pa.array(whole, pa.int64()).cast(arrow)
 
     return encode
@@ -94,8 +97,9 @@ def number_encodings(draw: st.DrawFn, values: Sequence[Any]) -> Encoding:
     negative = any(value is not None and value < 0 for value in values)
     if all(value is None for value in values) and draw(st.booleans()):
         return lambda values: pa.nulls(len(values))
-    inner = numbers(draw(st.sampled_from((*SIGNED, *DECIMALS, *(() if negative else UNSIGNED)))))
-    return draw(_wrapped(inner))
+    large = any(value is not None and value >= 2**63 for value in values)
+    types = WIDE if large else (*SIGNED, *DECIMALS, *(() if negative else UNSIGNED))
+    return draw(_wrapped(numbers(draw(st.sampled_from(types)))))
 
 
 @st.composite
@@ -123,7 +127,8 @@ def stored(draw: st.DrawFn, rows: Rows, *, times_too: bool = True) -> pa.Table:
 
 
 @st.composite
-def stored_streams(draw: st.DrawFn, max_events: int = 9) -> tuple[Rows, pa.Table]:
+def stored_streams(draw: st.DrawFn, max_events: int = 9, *, in_order: bool = False) -> tuple[Rows, pa.Table]:
     """A stream of events, as plain rows and as a table whose columns are stored in some way."""
     rows = draw(streams(max_events=max_events))
+    rows = sorted(rows, key=lambda row: row["ts"]) if in_order else rows
     return rows, draw(stored(rows))
