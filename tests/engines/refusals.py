@@ -58,7 +58,6 @@ REFUSALS = [
     # ---- for now -----------------------------------------------------------------------------------------
     Refusal("scan", r"events of type \S+ have no '[^']+'", "SEQ(A a, C c) WHERE [k]"),
     Refusal("automaton", r"events of type \S+ have no '[^']+'", "SEQ(A a, C c) WHERE [k]"),
-    Refusal("automaton", r"the closure '\w+' may be empty in an alternative", "SEQ(A a, (B* b[] | C c), D d)"),
     # ---- batch by batch ----------------------------------------------------------------------------------
     Refusal(
         MATCHER,

@@ -15,9 +15,13 @@ Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 @dataclass(frozen=True)
 class One:
-    """The row that a variable is bound to in each match, -1 where it is bound to none."""
+    """The row that a variable is bound to in each match, -1 where it is bound to none.
+
+    Where it matters, `unbound` tells that it belongs to an alternative that was not chosen.
+    """
 
     rows: Integers
+    unbound: Flags | None = None
 
     def __len__(self) -> int:
         """The number of matches."""
@@ -25,11 +29,17 @@ class One:
 
     def numbered(self, rows: Integers) -> One:
         """The same with other numbers: those of `rows` for places in it."""
-        return One(np.append(rows, -1)[self.rows])
+        return One(np.append(rows, -1)[self.rows], self.unbound)
 
     def placed(self, numbers: Integers) -> One:
         """The same with places among numbers, which are in order, for these."""
-        return self if _are_all(numbers) else One(np.where(self.rows < 0, -1, np.searchsorted(numbers, self.rows)))
+        if _are_all(numbers):
+            return self
+        return One(np.where(self.rows < 0, -1, np.searchsorted(numbers, self.rows)), self.unbound)
+
+    def told(self, unbound: Flags) -> One:
+        """The same with flags where the variable was not chosen."""
+        return One(self.rows, unbound)
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,10 @@ class Many:
         if _are_all(numbers):
             return self
         return Many(self.offsets, np.searchsorted(numbers, self.rows), self.unbound)
+
+    def told(self, unbound: Flags) -> Many:
+        """The same with flags where the variable was not chosen."""
+        return Many(self.offsets, self.rows, unbound)
 
 
 Bound = dict[str, One | Many]
@@ -135,11 +149,31 @@ def ends_of(variables: list[str], bound: Bound) -> tuple[Integers, Integers]:
 def chosen(one: One | Many, matches: Integers) -> One | Many:
     """What a variable is bound to in some matches, in the order given."""
     if isinstance(one, One):
-        return One(one.rows[matches])
+        return One(one.rows[matches], None if one.unbound is None else one.unbound[matches])
     lengths = (one.offsets[1:] - one.offsets[:-1])[matches]
     offsets: Integers = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     shift = np.repeat(one.offsets[:-1][matches] - offsets[:-1], lengths)
     return Many(offsets, one.rows[np.arange(offsets[-1]) + shift], one.unbound[matches])
+
+
+def is_bound(one: One | Many) -> Flags:
+    """The matches in which a variable is bound to an event."""
+    return one.rows >= 0 if isinstance(one, One) else one.offsets[:-1] < one.offsets[1:]
+
+
+def took(bound: Bound, before: int, after: int) -> Flags:
+    """The matches in which two variables, by their places, bound something, and none between them did.
+
+    A place of -1 is the start or the end of the pattern.
+    """
+    taken = np.ones(len(next(iter(bound.values()))), np.bool_)
+    between = range(before + 1, after if after >= 0 else len(bound))
+    for place, one in enumerate(bound.values()):
+        if place in (before, after):
+            taken &= is_bound(one)
+        elif place in between:
+            taken &= ~is_bound(one)
+    return taken
 
 
 def counts_of(bound: Bound) -> Integers:
@@ -159,11 +193,10 @@ def joined(tables: list[Bound]) -> Bound:
 
 def _joined(parts: list[One | Many]) -> One | Many:
     rows = np.concatenate([one.rows for one in parts])
+    flags = [one.unbound for one in parts if one.unbound is not None]
     if isinstance(parts[0], One):
-        return One(rows)
+        return One(rows, np.concatenate(flags) if flags else None)
     many = [one for one in parts if isinstance(one, Many)]
     ends = np.cumsum([0, *(one.offsets[-1] for one in many)])
     offsets = [one.offsets[:-1] + end for one, end in zip(many, ends, strict=False)]
-    return Many(
-        np.concatenate([*offsets, ends[-1:]]).astype(np.int64), rows, np.concatenate([one.unbound for one in many])
-    )
+    return Many(np.concatenate([*offsets, ends[-1:]]).astype(np.int64), rows, np.concatenate(flags))

@@ -181,17 +181,24 @@ def _component(draw: st.DrawFn, variable: str, kind: str, choices: list[str]) ->
 
 
 def _pattern(draw: st.DrawFn, components: list[Component], *, alternatives: bool) -> str:
-    """A sequence; two positive neighbours may become alternatives of one place."""
+    """A sequence; two neighbours may become alternatives, with a negative component beside one of them."""
     texts = [one.text for one in components]
-    pairs = [
-        place
-        for place in range(len(components) - 1)
-        if components[place].kind == components[place + 1].kind == "one"
-    ]
+    kinds = [one.kind for one in components]
+    pairs = [place for place in range(len(kinds) - 1) if "negative" not in kinds[place : place + 2]]
     if alternatives and pairs and draw(st.booleans()):
         place = draw(st.sampled_from(pairs))
-        texts[place : place + 2] = [f"({texts[place]} | {texts[place + 1]})"]
+        first, second = place, place + 2
+        if draw(st.integers(0, 2)) == 0:
+            # a negative component next to them belongs to one of them
+            first -= kinds[place - 1 : place] == ["negative"]
+            second += kinds[place + 2 : place + 3] == ["negative"]
+        left, right = (_sequence(texts[begin:end]) for begin, end in ((first, place + 1), (place + 1, second)))
+        texts[first:second] = [f"({left} | {right})"]
     return f"SEQ({', '.join(texts)})"
+
+
+def _sequence(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"SEQ({', '.join(texts)})"
 
 
 @st.composite

@@ -121,7 +121,7 @@ class AutomatonPlan:
         """Totals over all matches, unless something filters them, runs of several partitions go together, or
         events last, so that a path through the window may start before it.
         """
-        if self.refutations or self.shape.keyed or self.automaton.lasting:
+        if self.refutations or self.shape.keyed or self.automaton.lasting or self.shape.ways.are_several:
             return None
         matching = AutomatonMatching(self, limits, once=True, threads=1)
         return stoppable(lambda: matching.totals(events), tell)
@@ -130,6 +130,8 @@ class AutomatonPlan:
         """The match store, in which runs share what they have in common."""
         if self.evaluation == "backtracking":
             raise UnsuitableError("backtracking shares nothing")
+        if self.shape.ways.are_several:
+            raise UnsuitableError("several alternatives may be left empty, and paths tell them apart")
         return PathGraph(self, events, limits)
 
 
@@ -153,4 +155,5 @@ def _refutations(shape: Shape) -> Iterator[Refutation]:
     for before, crossing, after in shape.crossings():
         for component in crossing.negatives:
             own = [c for c in shape.conjuncts if c.component is component and c.place is Place.NEGATIVE]
-            yield Refutation(shape.states, shape.optional, component, own, before, after)
+            skipped = [one.variable for one in crossing.skipped if one.variable in shape.empties]
+            yield Refutation(shape.variables, shape.optional, component, own, before, after, skipped)

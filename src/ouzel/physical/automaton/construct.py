@@ -45,6 +45,7 @@ from ouzel.physical.automaton.states import (
     is_every,
     key_of,
 )
+from ouzel.physical.automaton.ways import Stand
 
 _CONTIGUOUS = (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
 
@@ -64,13 +65,16 @@ class _Construction:
     def automaton(self, query: BoundQuery) -> Automaton:
         shape = self.shape
         starts = tuple(self._begin(-1, skipped, target) for skipped, target in shape.after(-1))
-        states = [self._state(number, component) for number, component in enumerate(shape.states)]
+        states = [self._state(number, stand) for number, stand in enumerate(shape.states)]
         # only now are all registers known that moves have to keep
         return Automaton(
             registers=tuple(self.registers.values()),
-            variables=shape.states,
-            starts=tuple(map(self._assigning, starts)),
-            states=tuple(replace(one, moves=tuple(map(self._assigning, one.moves))) for one in states),
+            variables=tuple(one.component for one in shape.states),
+            starts=tuple(self._assigning(-1, move) for move in starts),
+            states=tuple(
+                replace(one, moves=tuple(self._assigning(number, move) for move in one.moves))
+                for number, one in enumerate(states)
+            ),
             window=query.window,
             partition=query.equivalences,
             together=shape.keyed,
@@ -79,28 +83,31 @@ class _Construction:
 
     # ---- states ------------------------------------------------------------------------------------------
 
-    def _state(self, number: int, component: Component) -> State:
-        begins = [self._begin(number, skipped, target) for skipped, target in self.shape.after(number)]
+    def _state(self, number: int, stand: Stand) -> State:
+        component = stand.component
+        after = self.shape.after(number) if stand.goes_on else []
+        begins = [self._begin(number, skipped, target) for skipped, target in after]
         take = self._take(number, component) if takes_more(component) else None
         stay = Stay(self._unless(component, begins, take))
         moves = [*begins, take] if take else begins
-        return State(component.variable, tuple(moves), stay, self._accepts(number))
+        return State(stand.name, tuple(moves), stay, self._accepts(number))
 
-    def _begin(self, source: int, skipped: list[int], target: int) -> Move:
+    def _begin(self, source: int, skipped: tuple[Component, ...], target: int) -> Move:
         """Begin a component with its first event, having left others empty."""
-        component = self.shape.states[target]
+        component = self.shape.states[target].component
+        left = frozenset(one.variable for one in skipped)
         conditions = self._complete(source) if source >= 0 else []
         for one in skipped:
-            conditions += self._conditions(one, Place.PROCEED)
-        own = self.shape.at(target, Place.BEGIN) + self.shape.at(target, Place.TAKE)
+            conditions += self._conditions(one, Place.PROCEED, left)
+        own = self.shape.at(component, Place.BEGIN) + self.shape.at(component, Place.TAKE)
         own = [conjunct for conjunct in own if component.variable not in conjunct.from_second]
-        conditions += [self._condition(conjunct, component.variable, first=True) for conjunct in own]
+        conditions += [self._condition(conjunct, component.variable, first=True, left=left) for conjunct in own]
         return Move("begin", Guard(component.bit, tuple(conditions)), target, target)
 
     def _take(self, number: int, component: Component) -> Move:
         """Take a further event into a closure."""
         conditions = [] if component.most is None else [self._taken(component, "<", component.most)]
-        own = self.shape.at(number, Place.TAKE)
+        own = self.shape.at(component, Place.TAKE)
         conditions += [self._condition(conjunct, component.variable) for conjunct in own]
         return Move("take", Guard(component.bit, tuple(conditions)), number, number)
 
@@ -123,16 +130,17 @@ class _Construction:
         trailing = self.shape.trailing(number)
         if trailing is None:
             return None
-        rest = [condition for one in trailing for condition in self._conditions(one, Place.PROCEED)]
+        left = frozenset(one.variable for one in trailing)
+        rest = [condition for one in trailing for condition in self._conditions(one, Place.PROCEED, left)]
         return (*self._complete(number), *rest)
 
     # ---- conditions --------------------------------------------------------------------------------------
 
     def _complete(self, number: int) -> list[Condition]:
         """That a component has enough events, and what is decided then."""
-        component = self.shape.states[number]
+        component = self.shape.states[number].component
         enough = [self._taken(component, ">=", component.least)] if component.least > 1 else []
-        return [*enough, *self._conditions(number, Place.PROCEED)]
+        return [*enough, *self._conditions(component, Place.PROCEED)]
 
     def _taken(self, component: Component, sign: str, count: int) -> Condition:
         """How many events a closure has."""
@@ -144,11 +152,18 @@ class _Construction:
         text = f"{'fewer than' if sign == '<' else 'at least'} {count} taken"
         return Condition(Conjunct((literal,), Place.PROCEED, component, text))
 
-    def _conditions(self, number: int, place: Place) -> list[Condition]:
-        return [self._condition(conjunct) for conjunct in self.shape.at(number, place)]
+    def _conditions(
+        self, component: Component, place: Place, left: frozenset[str] = frozenset()
+    ) -> list[Condition]:
+        return [self._condition(conjunct, left=left) for conjunct in self.shape.at(component, place)]
 
-    def _condition(self, conjunct: Conjunct, binding: str = "", *, first: bool = False) -> Condition:
-        """A conjunct over the event that a variable is binding, its first or a further one, and over registers."""
+    def _condition(
+        self, conjunct: Conjunct, binding: str = "", *, first: bool = False, left: frozenset[str] = frozenset()
+    ) -> Condition:
+        """A conjunct over the event that a variable is binding, its first or a further one, and over registers.
+
+        Variables that are being `left` empty are chosen, though their registers do not say so yet.
+        """
         literals = tuple(_bound(literal, binding, first=first) for literal in conjunct.literals)
         present: dict[Register, None] = {}
         every: dict[Register, None] = {}
@@ -158,13 +173,17 @@ class _Construction:
                     every[self._note(Elements(node.variable))] = None
                 elif not is_event(node):
                     self._note(node)
-                    if node.variable in self._uncertain(node):
-                        present[self._note(Presence(node.variable))] = None
+                    if (presence := self._presence(node, left)) is not None:
+                        present[self._note(presence)] = None
         return Condition(replace(conjunct, literals=literals), tuple(present), tuple(every))
 
-    def _uncertain(self, node: Variable) -> frozenset[str]:
-        """The variables without which a reference has no meaning; an aggregate of no events has one."""
-        return self.shape.optional if isinstance(node, Attribute | Moment) else self.shape.alternatives
+    def _presence(self, node: Variable, left: frozenset[str]) -> Presence | None:
+        """What must be there if a reference is to have a meaning; an aggregate of no events has one."""
+        if isinstance(node, Attribute | Moment):
+            return Presence(node.variable) if node.variable in self.shape.optional else None
+        if node.variable not in self.shape.alternatives or node.variable in left:
+            return None
+        return Presence(node.variable, empty=node.variable in self.shape.empties)
 
     def _note(self, node: Variable | Presence | Elements, most: int | None = None) -> Register:
         """The register that a reference reads; a count counts as far as any of its readers needs."""
@@ -179,12 +198,17 @@ class _Construction:
 
     # ---- assignments -------------------------------------------------------------------------------------
 
-    def _assigning(self, move: Move) -> Move:
-        """A move with what it assigns to the registers of the variable that it binds."""
+    def _assigning(self, source: int, move: Move) -> Move:
+        """A move with what it assigns to the registers of the variable that it binds, and of those left empty."""
         assert move.binds is not None
-        variable = self.shape.states[move.binds].variable
+        variable = self.shape.states[move.binds].component.variable
         own = [register for register in self.registers.values() if register.of.variable == variable]
-        found = (_assignment(register, first=move.action == "begin") for register in own)
+        begins = move.action == "begin"
+        found = [_assignment(register, first=begins) for register in own]
+        after = self.shape.after(source) if begins else []
+        left = {one.variable for skipped, target in after if target == move.target for one in skipped}
+        chosen = (one for one in self.registers.values() if isinstance(one.of, Presence) and one.of.empty)
+        found += [_assignment(one, first=True) for one in chosen if one.of.variable in left]
         return replace(move, assigns=tuple(one for one in found if one is not None))
 
 

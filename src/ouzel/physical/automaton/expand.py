@@ -42,10 +42,10 @@ def expand_source(shape: Shape) -> str:
     Where the stack is short of room it returns the match at which to go on.
     """
     arrays, singles = _split(shape)
-    outputs = [f"v{s}, o{s}" for s in arrays] + [f"v{s}" for s in singles]
+    outputs = [f"v{s}, o{s}" for s in arrays] + [f"v{s}" for s in singles] + [f"w{s}" for s in _told(shape)]
     counts = "\n".join(f"    n{s} = totals[{s + 1}]" for s in arrays)
     saved = "\n".join(f"        totals[{s + 1}] = n{s}" for s in arrays)
-    written = [_array_source(s) if s in arrays else _single_source(s) for s in range(len(shape.states))]
+    written = [_array_source(shape, s) if s in arrays else _single_source(shape, s) for s in _numbers(shape)]
     return f"""
 @jit
 def kernel(
@@ -135,34 +135,70 @@ class Needs(IntEnum):
     MEMORY = 4
 
 
+def _numbers(shape: Shape) -> range:
+    return range(len(shape.variables))
+
+
 def _split(shape: Shape) -> tuple[list[int], list[int]]:
-    """The states that bind several events, and those that bind one."""
-    numbered = list(enumerate(shape.states))
+    """The variables that bind several events, and those that bind one."""
+    numbered = list(enumerate(shape.variables))
     return [n for n, one in numbered if one.is_array], [n for n, one in numbered if not one.is_array]
 
 
-def _array_source(state: int) -> str:
+def _told(shape: Shape) -> list[int]:
+    """The variables that several states bind: a match tells in which it did."""
+    return [number for number, one in enumerate(shape.variables) if len(shape.codes[one.variable]) > 1]
+
+
+def _is(shape: Shape, variable: int, code: str) -> str:
+    """A test that a state is one of a variable."""
+    codes = shape.codes[shape.variables[variable].variable]
+    return f"{code} == {codes[0]}" if len(codes) == 1 else f"{codes[0]} <= {code} <= {codes[-1]}"
+
+
+def _array_source(shape: Shape, variable: int) -> str:
     """Copy the stretches of a closure, and the match's last event if it belongs there."""
-    return f"""            while k >= 0 and component[begins[k]] == {state}:
-                if fill:
-                    copy_part(event, begins[k], v{state}, n{state}, lengths[k])
-                n{state} += lengths[k]
-                k -= 1
-            if last >= 0 and kind == {state}:
-                if fill:
-                    v{state}[n{state}] = last
-                n{state} += 1
-            if fill:
-                o{state}[matches + 1] = n{state}"""
+    lines = [
+        f"while k >= 0 and {_is(shape, variable, 'component[begins[k]]')}:",
+        "    if fill:",
+        f"        copy_part(event, begins[k], v{variable}, n{variable}, lengths[k])",
+        *_telling(shape, variable, "component[begins[k]]"),
+        f"    n{variable} += lengths[k]",
+        "    k -= 1",
+        f"if last >= 0 and {_is(shape, variable, 'kind')}:",
+        "    if fill:",
+        f"        v{variable}[n{variable}] = last",
+        *_telling(shape, variable, "kind"),
+        f"    n{variable} += 1",
+        "if fill:",
+        f"    o{variable}[matches + 1] = n{variable}",
+    ]
+    return _indented(lines)
 
 
-def _single_source(state: int) -> str:
-    return f"""            if k >= 0 and component[begins[k]] == {state}:
-                if fill:
-                    v{state}[matches] = event[begins[k]]
-                k -= 1
-            elif fill:
-                v{state}[matches] = last if last >= 0 and kind == {state} else -1"""
+def _single_source(shape: Shape, variable: int) -> str:
+    lines = [
+        f"if k >= 0 and {_is(shape, variable, 'component[begins[k]]')}:",
+        "    if fill:",
+        f"        v{variable}[matches] = event[begins[k]]",
+        *_telling(shape, variable, "component[begins[k]]"),
+        "    k -= 1",
+        f"elif last >= 0 and {_is(shape, variable, 'kind')}:",
+        "    if fill:",
+        f"        v{variable}[matches] = last",
+        *_telling(shape, variable, "kind"),
+        "elif fill:",
+        f"    v{variable}[matches] = -1",
+    ]
+    return _indented(lines)
+
+
+def _telling(shape: Shape, variable: int, code: str) -> list[str]:
+    return [f"        w{variable}[matches] = {code}"] if variable in _told(shape) else []
+
+
+def _indented(lines: list[str]) -> str:
+    return "\n".join(f"            {line}" for line in lines)
 
 
 def expand(
@@ -181,37 +217,43 @@ def expand(
 
     `result` is what a match takes in the result; all of it has to fit into the room beside the match store.
     """
-    arrays, singles = _split(shape)
+    (arrays, singles), told = _split(shape), _told(shape)
     kernel = long_kernel_of(source, store.nodes)
     nodes = (found, *store.arrays, start_clocks, clocks, limit)
     held = found.nbytes + sum(one.nbytes for one in store.arrays)
     # numbers of events, twice while they are put in order, and what they are put in order by
-    cost = int(64 + 16 * len(shape.states) + result.match), int(24 + result.element)
+    cost = int(64 + 16 * len(shape.variables) + result.match), int(24 + result.element)
     work = _Work(limits, room, (limits.max_matches, limits.max_match_size, room.size - held, *cost, limits.sheds))
-    totals = np.zeros(len(shape.states) + 3, np.int64)
-    outputs = _outputs(totals, arrays, singles)
+    totals = np.zeros(len(shape.variables) + 3, np.int64)
+    outputs = _outputs(totals, arrays, singles, told)
     work.walk(kernel, totals, nodes, outputs, fill=False)
-    outputs = _outputs(totals, arrays, singles)
+    outputs = _outputs(totals, arrays, singles, told)
     shed = int(totals[-1])
     work.walk(kernel, np.zeros_like(totals), nodes, outputs, fill=True)
     of, *columns = outputs
-    bound: dict[int, One | Many] = {}
-    for place, state in enumerate(arrays):
+    by_number: dict[int, One | Many] = {}
+    for place, number in enumerate(arrays):
         rows, offsets = columns[2 * place], columns[2 * place + 1]
         # a closure that must not be empty is so only in an alternative that was not chosen
-        bound[state] = Many(offsets, rows, (offsets[1:] == offsets[:-1]) & (shape.states[state].least > 0))
-    for place, state in enumerate(singles):
-        bound[state] = One(columns[2 * len(arrays) + place])
-    return Expanded({one.variable: bound[state] for state, one in enumerate(shape.states)}, of, shed)
+        unbound = (offsets[1:] == offsets[:-1]) & (shape.variables[number].least > 0)
+        by_number[number] = Many(offsets, rows, unbound)
+    del columns[: 2 * len(arrays)]
+    by_number |= {number: One(rows) for number, rows in zip(singles, columns, strict=False)}
+    bound = {one.variable: by_number[number] for number, one in enumerate(shape.variables)}
+    if shape.empties:
+        codes = dict(zip((shape.variables[one].variable for one in told), columns[len(singles) :], strict=True))
+        bound = shape.ways.told(bound, shape.states, codes, shape.empties)
+    return Expanded(bound, of, shed)
 
 
-def _outputs(totals: Any, arrays: list[int], singles: list[int]) -> list[Any]:
-    """Arrays for so many matches: the node each ends with, and what the states bind."""
+def _outputs(totals: Any, arrays: list[int], singles: list[int], told: list[int]) -> list[Any]:
+    """Arrays for so many matches: the node each ends with, what the variables bind, and in which states."""
     outputs: list[Any] = [recycled(int(totals[0]))]
-    for state in arrays:
+    for number in arrays:
         # as narrow as the store's: closures are most of what there is to write, and to read again
-        outputs += [recycled(int(totals[state + 1]), np.int32), np.zeros(totals[0] + 1, np.int64)]
-    return outputs + [recycled(int(totals[0])) for _ in singles]
+        outputs += [recycled(int(totals[number + 1]), np.int32), np.zeros(totals[0] + 1, np.int64)]
+    outputs += [recycled(int(totals[0])) for _ in singles]
+    return outputs + [np.full(totals[0], -1, np.int64) for _ in told]
 
 
 class _Work:

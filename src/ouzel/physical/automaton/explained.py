@@ -167,7 +167,7 @@ def _refutation(
     query: BoundQuery, shape: Shape, ends: tuple[int, int], component: Component, crossing: Crossing
 ) -> Entry:
     """Which events refute a match as a negative component between two states; -1 is the pattern's edge."""
-    before, after = (shape.states[end].variable if end >= 0 else "" for end in ends)
+    before, after = (shape.variables[end].variable if end >= 0 else "" for end in ends)
     own = [c for c in shape.conjuncts if c.component is component and c.place is Place.NEGATIVE]
     terms = [mask(query, component), *same_partition(query)]
     terms += [term(conjunct, _uncertain(conjunct, shape)) for conjunct in own]

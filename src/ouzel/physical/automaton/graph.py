@@ -73,7 +73,7 @@ class PathGraph:
 
     @property
     def _variables(self) -> list[str]:
-        return [one.variable for one in self._plan.shape.states]
+        return [one.variable for one in self._plan.shape.variables]
 
     def expand(self, ends: Sequence[int] | None = None) -> Found:
         """The matches written out, all of them or those of some ends."""

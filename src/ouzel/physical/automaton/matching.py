@@ -56,7 +56,7 @@ class AutomatonMatching:
         self._counting = Lock()
         self.memory = Memory(plan, once=once)
         out = self.memory.retained, self.memory.pending, limits, self.counters
-        self.finishing = Finishing(plan.query, plan.refutations, *out)
+        self.finishing = Finishing(plan.query, plan.refutations, *out, repeats=plan.shape.ways.are_several)
         self._preparation = Preparation(plan.query, plan.filters)
         always = (conjunct for conjunct in plan.query.conjuncts if conjunct.place is Place.ALWAYS)
         self._always = [literal for conjunct in always for literal in conjunct.literals]

@@ -9,8 +9,8 @@ from ouzel.physical.automaton.states import Elements, Presence, Register
 def register_words(register: Register) -> str:
     """A register by what it holds."""
     match register.of:
-        case Presence(variable=variable):
-            return f"whether there is {variable}"
+        case Presence(variable=variable, empty=empty):
+            return f"whether {variable} was chosen" if empty else f"whether there is {variable}"
         case Elements(variable=variable):
             return f"all events of {variable}"
         case Attribute(variable=variable, element=element, name=name):

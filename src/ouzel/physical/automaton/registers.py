@@ -148,7 +148,7 @@ class Slots:
                 continue
             match register.of:
                 case Presence():
-                    emitter.line(f"{self.place(run, ('presence', register.of.variable))} = 1")
+                    emitter.line(f"{self.place(run, key_of(register.of))} = 1")
                 case Elements():
                     # the event is bound next
                     emitter.line(f"{self.place(run, ('elements', register.of.variable))} = nodes")
@@ -240,9 +240,10 @@ def holds(condition: Condition, emitter: Emitter, rows: RunRows) -> str:
 def _each(register: Register, conjunct: Conjunct, emitter: Emitter, rows: RunRows, name: str) -> None:
     """Begin a loop over the elements of a closure, from the last, by where they are in the match store."""
     variable = register.of.variable
-    element, number = rows.element(variable), rows.slots.number(variable)
-    following = emitter.fresh()
+    element = rows.element(variable)
+    following, number = emitter.fresh(), emitter.fresh()
     emitter.line(f"{following} = {rows.slots.allot(rows.run, register, 'elements', variable)}")
+    emitter.line(f"{number} = component[max({following}, 0)]")
     emitter.line(f"while {name} and {following} >= 0 and component[{following}] == {number}:")
     emitter.depth += 1
     emitter.line(f"{element} = {following}")
@@ -293,7 +294,7 @@ class RunRows:
 
     def presence(self, register: Register) -> str:
         """The flag of a variable that need not bind anything."""
-        return self.slots.allot(self.run, register, "presence", register.of.variable)
+        return self.slots.allot(self.run, register, *key_of(register.of))
 
     def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:
         """The value of an aggregate, from running registers."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct, Place
-from ouzel.logical.expressions import Apply, Attribute, Constant, Element
+from ouzel.logical.expressions import Aggregate, Apply, Attribute, Constant, Element, Length
 from ouzel.logical.functions import BUILT_IN
 from ouzel.logical.pattern import (
-    Binds,
     Component,
     Disjunction,
     Pattern,
@@ -19,7 +19,8 @@ from ouzel.logical.pattern import (
 )
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import BOOLEAN, STRING
-from ouzel.physical.automaton.steps import Crossing, Steps, build_steps
+from ouzel.physical.automaton.steps import Crossing, build_steps
+from ouzel.physical.automaton.ways import Stand, Ways
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.sources import TYPE
 from ouzel.physical.contract import UnsuitableError
@@ -28,44 +29,63 @@ from ouzel.physical.memory.partitions import key_column
 
 @dataclass(frozen=True)
 class Shape:
-    """The states are the positive components; steps lead from one to the next (SASE+ 3.1)."""
+    """Variables are the positive components; a state is one that a run bound last (SASE+ 3.1).
 
-    states: tuple[Component, ...]
-    steps: Steps
+    Mostly there is a state for each; one that several ways lead to has one for each of these (ways.py).
+    """
+
+    variables: tuple[Component, ...]
+    ways: Ways
     conjuncts: tuple[Conjunct, ...]
     strategy: Strategy
     optional: frozenset[str]  # variables that need not bind anything
     alternatives: frozenset[str]  # of these, those that are in alternatives
     keyed: bool = False  # the runs of all partitions go through the whole stream, as strict contiguity minds it
 
-    def number(self, component: Component) -> int:
-        """The number of a component's state."""
-        return next(number for number, one in enumerate(self.states) if one is component)
+    @cached_property
+    def states(self) -> tuple[Stand, ...]:
+        """Where runs stand, by number."""
+        return self.ways.stands(self.variables)
 
-    def after(self, state: int) -> list[tuple[list[int], int]]:
-        """The states that may follow, each with those left empty on the way; -1 is before the start."""
-        steps = self.steps.starts if state < 0 else self.steps.after(self.states[state])
-        found: dict[int, list[int]] = {}
-        for crossing, target in steps:
-            # two ways of leaving alternatives empty lead to the same events
-            found.setdefault(self.number(target), [self.number(one) for one in crossing.skipped])
-        return [(skipped, target) for target, skipped in found.items()]
+    @cached_property
+    def codes(self) -> dict[str, list[int]]:
+        """The numbers of the states in which each variable is the last bound."""
+        found: dict[str, list[int]] = {one.variable: [] for one in self.variables}
+        for number, one in enumerate(self.states):
+            found[one.variable].append(number)
+        return found
 
-    def trailing(self, state: int) -> list[int] | None:
-        """The states left empty when a run ends at one; None if it cannot end there."""
-        ends = self.steps.ends_at(self.states[state])
-        return [self.number(one) for one in ends[0].skipped] if ends else None
+    @cached_property
+    def empties(self) -> tuple[str, ...]:
+        """The variables that may be chosen and left empty, or not chosen: a match tells which."""
+        in_choice = [one for one in self.variables if one.variable in self.alternatives and one.least == 0]
+        # what is one event or none is null either way, but negation may depend on it
+        return tuple(one.variable for one in in_choice if one.is_array or self.ways.are_several)
 
-    def at(self, state: int, place: Place) -> list[Conjunct]:
-        """The conditions of a state that are decided at a place."""
-        component = self.states[state]
+    def after(self, state: int) -> list[tuple[tuple[Component, ...], int]]:
+        """The states that may follow, each with what is left empty on the way; -1 is before the start."""
+        component = self.states[state].component if state >= 0 else None
+        return [(crossing.skipped, self.states.index(one)) for crossing, one in self.ways.after(component)]
+
+    def trailing(self, state: int) -> tuple[Component, ...] | None:
+        """What is left empty when a run ends at a state; None if it cannot end there."""
+        stand = self.states[state]
+        for crossing in self.ways.steps.ends_at(stand.component):
+            if stand.end is None or stand.end == tuple(one.variable for one in crossing.skipped):
+                return crossing.skipped
+        return None
+
+    def at(self, component: Component, place: Place) -> list[Conjunct]:
+        """The conditions of a component that are decided at a place."""
         return [c for c in self.conjuncts if c.component is component and c.place is place]
 
     def crossings(self) -> list[tuple[int, Crossing, int]]:
-        """Every step that passes over negative components: from and to a state, -1 for the pattern's edge."""
-        found = [(-1, crossing, self.number(target)) for crossing, target in self.steps.starts]
-        found += [(self.number(a), crossing, self.number(b)) for a, crossing, b in self.steps.edges]
-        found += [(self.number(source), crossing, -1) for source, crossing in self.steps.ends]
+        """Every step that passes over negative components: between variables, -1 for the pattern's edge."""
+        numbers = {one.variable: number for number, one in enumerate(self.variables)}
+        found = [
+            (numbers[before.variable] if before else -1, crossing, numbers[after.variable] if after else -1)
+            for before, crossing, after in self.ways.all_steps
+        ]
         return [one for one in found if one[1].negatives]
 
 
@@ -76,18 +96,20 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
     for test in query.equivalences:
         key_column(query, test)
     chosen = _in_choice(query.pattern)
-    for component in query.components:
-        if component.variable in chosen and component.binds is Binds.CLOSURE and component.least == 0:
-            raise UnsuitableError(f"the closure '{component.variable}' may be empty in an alternative")
     relations = query.relations
     if query.shares_bits:
         relations = (*map(_of_type, query.components), *relations)
-    states = tuple(one for one in query.components if not one.negative)
-    optional = chosen | {one.variable for one in states if one.least == 0}
+    variables = tuple(one for one in query.components if not one.negative)
+    optional = chosen | {one.variable for one in variables if one.least == 0}
     keyed = query.strategy is Strategy.STRICT_CONTIGUITY and bool(query.equivalences)
-    steps = build_steps(query.pattern)
+    ways = Ways(build_steps(query.pattern))
+    if any(one.variable in chosen and one.least == 0 for one in variables):
+        read = (node for conjunct in query.conjuncts for node in conjunct.references)
+        ways = Ways.of(
+            ways.steps, frozenset(node.variable for node in read if isinstance(node, Aggregate | Length))
+        )
     uncertain = frozenset(optional), frozenset(chosen)
-    return Shape(states, steps, relations, query.strategy, *uncertain, keyed), Filters(query)
+    return Shape(variables, ways, relations, query.strategy, *uncertain, keyed), Filters(query)
 
 
 def _of_type(component: Component) -> Conjunct:
@@ -103,9 +125,9 @@ def _of_type(component: Component) -> Conjunct:
 
 
 def _in_choice(pattern: Pattern) -> set[str]:
-    """The variables inside alternatives."""
+    """The variables inside alternatives that bind something."""
     if isinstance(pattern, Step):
         return set()
     if isinstance(pattern, Disjunction):
-        return {component.variable for component in components(pattern)}
+        return {component.variable for component in components(pattern) if not component.negative}
     return {variable for item in pattern.items for variable in _in_choice(item)}

@@ -38,9 +38,10 @@ from ouzel.logical.window import Window
 
 @dataclass(frozen=True)
 class Presence:
-    """Whether a variable that need not bind anything has bound an event."""
+    """Whether a variable that need not bind anything has bound an event, or also, was left `empty` by choice."""
 
     variable: str
+    empty: bool = False
     type: ValueType = BOOLEAN
 
 
@@ -236,8 +237,8 @@ def key_of(node: Variable | Presence | Elements) -> Any:
             return "value", variable, Element.FIRST if function == "first" else Element.LAST, column
         case Aggregate(function=function, variable=variable, column=column) if column:
             return "running", variable, function, column
-        case Presence(variable=variable):
-            return "presence", variable
+        case Presence(variable=variable, empty=empty):
+            return "presence", variable, empty
         case Elements(variable=variable):
             return "elements", variable
     return "length", node.variable

@@ -51,7 +51,7 @@ def totals_of_paths(
     found, ends, width = found[order], ends[order], len(items)
     columns = [_column(item, memory.events, buffer.rows) for item in items]
     values, ranks, nulls = (np.stack([column[k] for column in columns]) for k in range(3))
-    variables = [one.variable for one in plan.shape.states]
+    variables = [one.variable for one in plan.shape.variables]
     states = np.array([-2 if item.variable is None else variables.index(item.variable) for item in items])
     if store.nodes * (8 + 24 * width) > room.size:
         raise room.exceeded(store.nodes, "events bound in runs")

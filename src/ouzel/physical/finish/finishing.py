@@ -15,6 +15,7 @@ from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.windows import NO_LIMIT
 from ouzel.physical.contract import Counters, Found
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.finish.distinct import first_of_each
 from ouzel.physical.finish.negation import Refutation
 from ouzel.physical.finish.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.finish.order import in_order, rises, used_events
@@ -39,8 +40,10 @@ class Finishing:
         pending: Pending,
         limits: Limits,
         counters: Counters,
+        *,
+        repeats: bool = False,
     ) -> None:
-        """Begin with what is retained and pending."""
+        """Begin with what is retained and pending; `repeats` says that a match may be found several times."""
         self.query = query
         self.between = [one for one in refutations if not one.at_end]
         self.at_end = [one for one in refutations if one.at_end]
@@ -48,6 +51,7 @@ class Finishing:
         self.pending = pending
         self.limits = limits
         self.counters = counters
+        self.repeats = repeats
         self.limit = query.window.limit if query.window else NO_LIMIT
         self.room = limits.memory()
         self._nothing: Found | None = None
@@ -137,7 +141,8 @@ class Finishing:
 
     def _ordered(self, bound: Bound, used: Integers, places: Any, *, ordered: bool) -> Bound:
         order = in_order(bound, self.retained.starts, self.retained.ends, used, places, ordered=ordered)
-        return bound if order is None else {variable: chosen(one, order) for variable, one in bound.items()}
+        bound = bound if order is None else {variable: chosen(one, order) for variable, one in bound.items()}
+        return first_of_each(bound) if self.repeats else bound
 
     def _apart(self, bound: Bound) -> Bound:
         """The matches that NON_OVERLAP keeps."""

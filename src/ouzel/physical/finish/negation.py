@@ -6,7 +6,7 @@ refute are tried on all matches that wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from ouzel.physical.compiled.value import Value
 from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.event_table import Integers
 from ouzel.physical.finish.order import used_events
-from ouzel.physical.match_table import Bound, One, chosen, ends_of
+from ouzel.physical.match_table import Bound, One, chosen, ends_of, took
 from ouzel.physical.memory.retained import Retained
 from ouzel.physical.stoppable import SEEN
 
@@ -68,15 +68,16 @@ class Refutation:
         conjuncts: list[Conjunct],
         before: int,
         after: int,
+        skipped: Sequence[str] = (),
     ) -> None:
         """Write the kernel.
 
         `positives` are the components that matches bind, in order, of which some are `optional`.  The step leads
-        from one to another by their places, -1 for the start or end of the pattern.
+        from one to another by their places, -1 for the start or end of the pattern; it leaves empty what it skips.
         """
         self.variables = tuple(one.variable for one in positives)
         self.optional, self.component = optional, component
-        self.before, self.after = before, after
+        self.before, self.after, self.skipped = before, after, skipped
         self.operands = Operands()
         read = {node.variable for conjunct in conjuncts for node in conjunct.references}
         arrays = {one.variable: one.is_array for one in positives if one.variable in read}
@@ -214,14 +215,10 @@ class Refutation:
         return keep
 
     def _applies(self, bound: Bound) -> Any:
-        """The matches that took this step: both variables bound something, and none between them did."""
-        low = self.before if self.before >= 0 else -1
-        high = self.after if self.after >= 0 else len(self.variables)
-        applies = np.ones(len(next(iter(bound.values()))), np.bool_)
-        for number, variable in enumerate(self.variables):
-            if variable in self.optional and low <= number <= high:
-                is_bound = ends_of([variable], bound)[0] >= 0
-                applies &= is_bound if number in (self.before, self.after) else ~is_bound
-            elif low < number < high:
-                applies[:] = False
+        """The matches that took this step, and left empty what it passes."""
+        applies = took(bound, self.before, self.after)
+        for name in self.skipped:
+            unbound = bound[name].unbound
+            if unbound is not None:
+                applies &= ~unbound
         return applies

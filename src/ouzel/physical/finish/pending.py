@@ -83,7 +83,9 @@ class Pending:
             # numbers of events are changed in place, and a state is not
             state[f"rows{number}"] = one.rows.copy()
             if isinstance(one, Many):
-                state |= {f"offsets{number}": one.offsets, f"unbound{number}": one.unbound}
+                state[f"offsets{number}"] = one.offsets
+            if one.unbound is not None:
+                state[f"unbound{number}"] = one.unbound
         return state
 
     def resume(self, state: dict[str, Any]) -> None:
@@ -93,8 +95,9 @@ class Pending:
         for number, variable in enumerate(state["variables"]):
             self.stands = state["stands"].copy()
             rows = state[f"rows{number}"].copy()
+            unbound: Any = state.get(f"unbound{number}")
             many = f"offsets{number}" in state
-            one = Many(state[f"offsets{number}"], rows, state[f"unbound{number}"]) if many else One(rows)
+            one = Many(state[f"offsets{number}"], rows, unbound) if many else One(rows, unbound)
             self.bound = {**(self.bound or {}), variable: one}
 
 

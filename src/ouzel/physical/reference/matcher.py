@@ -43,8 +43,8 @@ def find_matches(
     for key in all_keys(stream, tests):
         matches = kind(query, stream, partition(key, stream, tests)).matches(told, bounds)
         found += [match for match in matches if bounds.takes()]
-    # events that are in every partition may be found in several
-    found = [match for match in remove_duplicates(found) if not is_refuted(match, query, stream)]
+    # what is in every partition may be found in several; alternatives may be left empty in several ways
+    found = remove_duplicates([match for match in found if not is_refuted(match, query, stream)])
     found.sort(key=lambda match: match.order(stream, query.components))
     return keep_apart(found, query, stream) if query.non_overlap else found
 
