@@ -35,26 +35,26 @@ class EquivalenceBinder:
     def bind(self, same: tree.Same, span: Span) -> EquivalenceTest:
         """The test of an attribute, written within brackets at a place."""
         attribute = same.attribute
-        types = dict.fromkeys(
-            column.type
-            for component in self.components.values()
-            for event_type in component.types
-            if (column := event_type.column(attribute.text)) is not None
-        )
+        event_types = [event_type for component in self.components.values() for event_type in component.types]
+        types: list[ValueType] = []
+        for event_type in event_types:
+            column = event_type.column(attribute.text)
+            if column is not None and column.type not in types:
+                types.append(column.type)
         if not types or (attribute.parts and attribute.parts[0].text in self.components and not _are_known(types)):
             attribute = self._unknown_part(attribute)
-            known = {n for c in self.components.values() for t in c.types for n in t.attributes or ()}
+            known = {name for event_type in event_types for name in event_type.attributes or ()}
             self._fail(
                 f"unknown attribute '{attribute.text}' in an equivalence test",
                 attribute.span,
                 required=f"an attribute of some component: {listed(known)}",
                 hint=did_you_mean(attribute.text, known),
             )
-        self._check(attribute, list(types))
-        value = self._value(same, attribute, list(types))
+        self._check(attribute, types)
+        value = self._value(same, attribute, types)
         text = one_line(self.source[span.start : span.end])
-        pattern_types = frozenset(name for one in self.components.values() for name in one.type_names)
-        return EquivalenceTest(attribute.text, self.schema, pattern_types, value, text)
+        names = frozenset([event_type.name for event_type in event_types])
+        return EquivalenceTest(attribute.text, self.schema, names, value, text)
 
     def _unknown_part(self, attribute: tree.Name) -> tree.Name:
         """Say what is wrong with an equivalence test of a.x, or of a field; else the name that is not known."""

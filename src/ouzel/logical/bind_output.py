@@ -58,7 +58,8 @@ class OutputBinder(ExpressionBinder):
                     else "name it with AS",
                 )
             columns[name] = OutputColumn(name, one.expression)
-            starred |= {name} if one.is_starred else set()
+            if one.is_starred:
+                starred.add(name)
         return tuple(columns.values())
 
     def _item(self, item: tree.Item) -> Iterator[_Bound]:

@@ -44,7 +44,8 @@ class PatternBinder:
                 required="at least one component that binds an event",
                 hint="non-occurrence is told relative to an event: SEQ(A a, !(B b))",
             )
-        self._check_groups(pattern, written.span)
+        if any(component.binds is Binds.GROUP for component in self.found.values()):
+            self._check_groups(pattern, written.span)
         return pattern
 
     def _fail(self, message: str, span: Span, **details: str | None) -> NoReturn:

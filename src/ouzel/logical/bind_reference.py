@@ -50,7 +50,7 @@ class ReferenceBinder:
         self.check_index(component, written)
         if written.attribute is None:
             return self._whole(component, written)
-        if written.attribute.text.upper() == "LEN" and component.is_array and written.index is Index.NONE:
+        if written.index is Index.NONE and component.is_array and written.attribute.text.upper() == "LEN":
             return Length(component.variable, INTEGER, written.span)
         return self._element(component, written)
 

@@ -106,7 +106,7 @@ class _TooManyError(Exception):
     """The normal form explodes."""
 
 
-def place_conjuncts(where: Expression, components: Mapping[str, Component], source: str) -> tuple[Conjunct, ...]:
+def place_conjuncts(where: Expression, components: Mapping[str, Component], source: str) -> list[Conjunct]:
     """Split WHERE into conjuncts and say where each is decided."""
     try:
         clauses = conjunctive_normal_form(where)
@@ -117,7 +117,7 @@ def place_conjuncts(where: Expression, components: Mapping[str, Component], sour
             where.span,
             hint="split the alternatives into several queries",
         ) from None
-    return tuple(_place(clause, components, source) for clause in clauses)
+    return [_place(clause, components, source) for clause in clauses]
 
 
 def _place(literals: tuple[Expression, ...], components: Mapping[str, Component], source: str) -> Conjunct:

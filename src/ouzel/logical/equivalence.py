@@ -75,9 +75,9 @@ def recognise(
     equalities through an unbound variable means less than the test.
     """
     conjuncts, components = tuple(conjuncts), tuple(components)
-    if _has_choice(pattern) or sum(not component.negative for component in components) < 2:
-        return (), conjuncts
     pairs = [(conjunct, pair) for conjunct in conjuncts if (pair := _equality(conjunct)) is not None]
+    if not pairs or _has_choice(pattern) or sum(not component.negative for component in components) < 2:
+        return (), conjuncts
     types = frozenset(name for component in components for name in component.type_names)
     tests: list[EquivalenceTest] = []
     used: set[int] = set()

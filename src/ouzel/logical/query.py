@@ -201,14 +201,14 @@ class _QueryBinder:
                 tests += [same.bind(one, condition.span) for one in condition.attributes]
             else:
                 conditions.append(self._boolean(binder.bind(condition)))
-        conjuncts = tuple(
+        conjuncts = [
             conjunct
             for condition in conditions
             for conjunct in place_conjuncts(condition, self.components, self.source)
-        )
+        ]
         recognised, rest = recognise(conjuncts, self.components.values(), pattern, self.schema)
-        known = {test.attribute for test in tests}
-        return (*tests, *(test for test in recognised if test.attribute not in known)), rest
+        known = [test.attribute for test in tests]
+        return (*tests, *[test for test in recognised if test.attribute not in known]), rest
 
     def _boolean(self, expression: Expression) -> Expression:
         if isinstance(expression, Events) or not (expression.type.is_open or expression.type == BOOLEAN):

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from operator import add
 from typing import Any
 
 from ouzel.errors import QueryError
@@ -41,7 +43,7 @@ def bind_window(
         count = _count(within.events, source, parameters or {}) + within.inclusive
         return Window(_counted(count, within, source, "events"), True, text)
     total = _ticks(within.lengths, source, tick, parameters)
-    if total < 0 or (total == 0 and not within.inclusive):
+    if total <= 0 and (total < 0 or not within.inclusive):
         raise QueryError(
             "a window of no length",
             source,
@@ -97,14 +99,14 @@ def bind_tumbling(
 
 def _ticks(lengths: Lengths, source: str, tick: str, parameters: Mapping[str, Any] | None) -> Fraction:
     """What the parts of a length of time add up to."""
-    total = Fraction(0)
+    parts: list[Fraction] = []
     for amount, unit in lengths:
         if isinstance(amount, tree.Parameter):
             given = parameter_amount(source, amount, parameters or {})
-            total += in_ticks(given.amount, given.unit or unit, tick)
+            parts.append(in_ticks(given.amount, given.unit or unit, tick))
         else:
-            total += in_ticks(amount, unit, tick)
-    return total
+            parts.append(in_ticks(amount, unit, tick))
+    return reduce(add, parts)
 
 
 def _counted(limit: int, written: tree.Within | tree.Tumbling, source: str, what: str) -> int:

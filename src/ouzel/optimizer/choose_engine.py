@@ -72,14 +72,14 @@ def _subject(requested: str) -> str:
 
 
 def _check(engines: Engines, requested: str, tuning: Mapping[str, str]) -> None:
-    names = (AUTO, *(engine.name for engine in engines))
-    if requested not in names:
+    if requested != AUTO and not any(engine.name == requested for engine in engines):
+        names = (AUTO, *(engine.name for engine in engines))
         hint = did_you_mean(requested, names)
         raise OuzelError(
             f"unknown engine '{requested}': required one of {', '.join(names)}"
             + (f"\n  hint: {hint}" if hint else "")
         )
-    switches = [switch for engine in engines for switch in engine.switches]
     for switch in tuning:
+        switches = [switch for engine in engines for switch in engine.switches]
         if switch not in switches:
             raise OuzelError(f"tuning: required some of {', '.join(switches)}; got '{switch}'")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import timedelta
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -71,14 +72,18 @@ class Matcher:
         self.report = Report()
         self.late: pa.Table = none.table
         self.time = none.schema.time
-        parts = reading_parts(reading, schema.names, self.time.tick)
-        self.fingerprint = fingerprint(compiled.plans, self.params, parts)
         self._chain = Chain(compiled.plans, self.limits)
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         ties = [name for name in reading.order if name != reading.time]
         self._order = Ordering(none, delay, ties, reading.by_arrival)
         self._is_finished, self._broken = False, ""
         self._none: EventTable | None = none
+
+    @cached_property
+    def fingerprint(self) -> list[dict[str, str]]:
+        """What its queries must have in common with those of a snapshot."""
+        parts = reading_parts(self.reading, self.schema.names, self.time.tick)
+        return fingerprint([link.plan for link in self._chain.links], self.params, parts)
 
     @property
     def now(self) -> int:

@@ -16,7 +16,7 @@ from ouzel.physical.automaton.explained import explained
 from ouzel.physical.automaton.graph import PathGraph
 from ouzel.physical.automaton.matching import AutomatonMatching
 from ouzel.physical.automaton.registers import Slots
-from ouzel.physical.automaton.shape import Shape, shape_of
+from ouzel.physical.automaton.shape import Shape, check_suitable, shape_of
 from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
@@ -42,8 +42,6 @@ class AutomatonPlan:
     """
 
     query: BoundQuery
-    shape: Shape
-    filters: Filters
     evaluation: str
 
     @classmethod
@@ -51,7 +49,18 @@ class AutomatonPlan:
         """Make the plan, or say in an UnsuitableError why there is none."""
         if evaluation not in EVALUATIONS:
             raise OuzelError(f"evaluation: required one of {', '.join(EVALUATIONS)}; got {evaluation!r}")
-        return cls(query, *shape_of(query), evaluation)
+        check_suitable(query)
+        return cls(query, evaluation)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """What it is written from."""
+        return shape_of(self.query)
+
+    @cached_property
+    def filters(self) -> Filters:
+        """The conditions on single events."""
+        return Filters(self.query)
 
     @cached_property
     def automaton(self) -> Automaton:

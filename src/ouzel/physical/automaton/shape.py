@@ -21,7 +21,6 @@ from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import BOOLEAN, STRING
 from ouzel.physical.automaton.steps import Crossing, build_steps
 from ouzel.physical.automaton.ways import Stand, Ways
-from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.sources import TYPE
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.memory.partitions import key_column
@@ -89,12 +88,16 @@ class Shape:
         return [one for one in found if one[1].negatives]
 
 
-def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
-    """The shape of a query and the conditions on single events, or an UnsuitableError."""
+def check_suitable(query: BoundQuery) -> None:
+    """Say in an UnsuitableError why no automaton can run a query, if so."""
     if has_conjunction_or_group(query.pattern):
         raise UnsuitableError("an automaton takes events in sequence, not & or grouping closures")
     for test in query.equivalences:
         key_column(query, test)
+
+
+def shape_of(query: BoundQuery) -> Shape:
+    """The shape of a query that an automaton can run."""
     chosen = _in_choice(query.pattern)
     relations = query.relations
     if query.shares_bits:
@@ -109,7 +112,7 @@ def shape_of(query: BoundQuery) -> tuple[Shape, Filters]:
             ways.steps, frozenset(node.variable for node in read if isinstance(node, Aggregate | Length))
         )
     uncertain = frozenset(optional), frozenset(chosen)
-    return Shape(variables, ways, relations, query.strategy, *uncertain, keyed), Filters(query)
+    return Shape(variables, ways, relations, query.strategy, *uncertain, keyed)
 
 
 def _of_type(component: Component) -> Conjunct:

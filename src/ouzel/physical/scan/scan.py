@@ -15,7 +15,7 @@ from ouzel.physical.limits import Limits
 from ouzel.physical.scan.construction_source import construction_source, counts_first
 from ouzel.physical.scan.explained import explained
 from ouzel.physical.scan.matching import ScanMatching
-from ouzel.physical.scan.shape import Negative, Shape, shape_of
+from ouzel.physical.scan.shape import Negative, Shape, check_suitable, shape_of
 from ouzel.physical.scan.source import scan_source
 
 # What an event takes, in nanoseconds.
@@ -32,15 +32,24 @@ class ScanPlan:
     """
 
     query: BoundQuery
-    shape: Shape
-    filters: Filters
     equivalence: str
     takes = Takes.IN_ORDER
 
     @classmethod
     def of(cls, query: BoundQuery, equivalence: str = "combined") -> ScanPlan:
         """Make the plan, or say in an UnsuitableError why there is none."""
-        return cls(query, *shape_of(query, equivalence), equivalence)
+        check_suitable(query, equivalence)
+        return cls(query, equivalence)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """What it is written from."""
+        return shape_of(self.query, self.equivalence)
+
+    @cached_property
+    def filters(self) -> Filters:
+        """The conditions on single events."""
+        return Filters(self.query)
 
     @cached_property
     def _construction(self) -> tuple[str, Operands]:

@@ -9,7 +9,6 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.pattern import Binds, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
-from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.memory.partitions import key_column
 
@@ -90,38 +89,42 @@ class Shape:
         return max(levels - {self.length - 1}, default=self.length - 1)
 
 
-def shape_of(query: BoundQuery, equivalence: str) -> tuple[Shape, Filters]:
-    """The shape of a query and the conditions on single events, or an UnsuitableError."""
+def check_suitable(query: BoundQuery, equivalence: str) -> None:
+    """Say in an UnsuitableError why a scan cannot run a query, if so."""
     if equivalence not in EQUIVALENCES:
         raise OuzelError(f"equivalence: required one of {', '.join(EQUIVALENCES)}; got {equivalence!r}")
     if query.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
         raise UnsuitableError(f"a scan finds all sequences, and the strategy is {query.strategy.value}")
     pattern = query.pattern
     items = pattern.items if isinstance(pattern, Sequence) else (pattern,)
-    steps: list[Component] = []
     for item in items:
         if not isinstance(item, Step) or item.component.binds not in (Binds.ONE, Binds.NONE):
             raise UnsuitableError("a scan takes single events in sequence")
-        steps.append(item.component)
-    if len(query.components) > 60:
+    if len(items) > 60:
         raise UnsuitableError("a scan takes at most 60 components")
-    positives = tuple(one for one in steps if not one.negative)
-    if len(positives) + (len(positives) < len(steps)) > MOST_LOOPS:
+    negatives = sum(one.negative for one in query.components)
+    if len(items) - negatives + (negatives > 0) > MOST_LOOPS:
         raise UnsuitableError(f"a scan has a loop for each component, and {MOST_LOOPS} can nest in each other")
     for test in query.equivalences:
         key_column(query, test)
+
+
+def shape_of(query: BoundQuery, equivalence: str) -> Shape:
+    """The shape of a query that a scan can run."""
+    steps, relations = query.components, query.relations
+    positives = tuple(one for one in steps if not one.negative)
     negatives = tuple(
         Negative(
             one,
             sum(not before.negative for before in steps[:place]),
-            tuple(c for c in query.relations if c.component is one),
+            tuple(c for c in relations if c.component is one),
         )
         for place, one in enumerate(steps)
         if one.negative
     )
-    positive = tuple(c for c in query.relations if c.place is not Place.NEGATIVE)
+    positive = tuple(c for c in relations if c.place is not Place.NEGATIVE)
     lasting = bool(query.composites)
-    return Shape(positives, positive, negatives, *_keys(query, equivalence), lasting), Filters(query)
+    return Shape(positives, positive, negatives, *_keys(query, equivalence), lasting)
 
 
 def _keys(query: BoundQuery, equivalence: str) -> tuple[int, int, int, bool]:
