@@ -16,7 +16,7 @@ from ouzel.physical.automaton import AutomatonPlan
 from ouzel.physical.automaton.drivers import Driver, breadth_first, depth_first, kernel_source
 from ouzel.physical.automaton.parameters import Opened, Stream
 from ouzel.physical.automaton.register_words import register_words
-from ouzel.physical.automaton.registers import Slots
+from ouzel.physical.automaton.run_rows import allotted
 from ouzel.physical.automaton.runs import RunBounds, drive
 from ouzel.physical.automaton.states import Automaton, Stay
 from ouzel.physical.automaton.store import UNION, Store
@@ -86,7 +86,7 @@ def endless(strategy: Stay) -> Automaton:
 
 def found_paths(built: Automaton, types: str, driver: Driver, *, merge: bool) -> list[str]:
     """The events of every accepted run, by their numbers; each event is a moment of its own."""
-    slots, operands = Slots.of(built), Operands()
+    slots, operands = allotted(built), Operands()
     source = kernel_source(slots, operands, driver)
     count, store = len(types), Store()
     bits = {"A": 1, "B": 2, "C": 0}

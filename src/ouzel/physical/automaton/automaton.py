@@ -16,11 +16,12 @@ from ouzel.physical.automaton.explained import explained
 from ouzel.physical.automaton.graph import PathGraph
 from ouzel.physical.automaton.matching import AutomatonMatching
 from ouzel.physical.automaton.registers import Slots
+from ouzel.physical.automaton.run_rows import allotted
 from ouzel.physical.automaton.shape import Shape, check_suitable, shape_of
 from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.compiled.windows import NO_LIMIT
+from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes, Tell, UnsuitableError
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.finish.negation import Refutation
@@ -70,7 +71,7 @@ class AutomatonPlan:
     @cached_property
     def slots(self) -> Slots:
         """Where a run keeps its registers."""
-        return Slots.of(self.automaton)
+        return allotted(self.automaton)
 
     @cached_property
     def refutations(self) -> tuple[Refutation, ...]:
@@ -116,7 +117,7 @@ class AutomatonPlan:
     @property
     def limit(self) -> int:
         """The length of the window, in what its clock counts."""
-        return self.query.window.limit if self.query.window else NO_LIMIT
+        return window_limit(self.query)
 
     def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> AutomatonMatching:
         """Begin to match; `once` if all events will be pushed at once, which several threads may share."""

@@ -24,80 +24,37 @@ from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import may_be
 from ouzel.physical.compiled.share import split_evenly
 from ouzel.physical.compiled.user_calls import called
-from ouzel.physical.contract import Counters, Found, Tell
+from ouzel.physical.contract import Counters, Found
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.finish.finishing import Finishing
+from ouzel.physical.finish.compiled_matching import CompiledMatching
 from ouzel.physical.limits import Limits, Room
-from ouzel.physical.match_table import Many, One, joined
+from ouzel.physical.match_table import Bound, joined
 from ouzel.physical.match_totals import MatchTotals
-from ouzel.physical.memory.prepare import NONE, Preparation, Prepared
-from ouzel.physical.stoppable import LARGE, stoppable
+from ouzel.physical.memory.prepare import NONE, Prepared
 
 if TYPE_CHECKING:
     from ouzel.physical.automaton.automaton import AutomatonPlan
 
-Bound = dict[str, One | Many]
 _NONE: Integers = np.zeros(0, np.int64)
 
 
-class AutomatonMatching:
+class AutomatonMatching(CompiledMatching[Memory]):
     """An automaton plan at work."""
 
     def __init__(self, plan: AutomatonPlan, limits: Limits, *, once: bool, threads: int) -> None:
         """Begin with nothing; `threads` share the partitions of a large table that comes at once."""
-        limits = limits.settled()  # also of what finishes matches
+        several = plan.shape.ways.are_several
+        super().__init__(plan, Memory(plan, once=once), limits, once=once, threads=threads, repeats=several)
         self.plan = plan
-        self.limits = limits
-        self.once = once
-        self.threads = threads
-        self.counters = Counters()
-        self.room = limits.memory()
-        self._bounds = RunBounds.of(limits, self.room, plan.widths)
+        self._bounds = RunBounds.of(self.limits, self.room, plan.widths)
         self._counting = Lock()
-        self.memory = Memory(plan, once=once)
-        out = self.memory.retained, self.memory.pending, limits, self.counters
-        self.finishing = Finishing(plan.query, plan.refutations, *out, repeats=plan.shape.ways.are_several)
-        self._preparation = Preparation(plan.query, plan.filters)
         always = (conjunct for conjunct in plan.query.conjuncts if conjunct.place is Place.ALWAYS)
         self._always = [literal for conjunct in always for literal in conjunct.literals]
         self._unbound: Bound | None = None
 
-    @property
-    def open_runs(self) -> int:
-        """Runs that are open, and matches that wait until they are final."""
-        return len(self.memory.runs) + len(self.memory.pending)
-
-    @property
-    def waiting(self) -> int | None:
-        """The first time at which matches end that wait until they are final."""
-        return self.finishing.waiting
-
-    # ---- events in, matches out --------------------------------------------------------------------------
-
-    def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
-        """Match the events that come next, all of a moment together."""
-        # a run or node is met in some nanoseconds: a small batch is not worth a thread
-        size = LARGE if self.once else len(events) * (1 + self.open_runs // 100)
-        return (stoppable(lambda: self._push(events, now), tell, size=size),)
-
-    def _push(self, events: EventTable, now: int | None) -> Found:
-        memory = self.memory
-        prepared = self._prepare(events)
-        if not len(prepared) and (nothing := self.finishing.nothing) is not None:
-            if now is not None:
-                memory.prune(now)
-            return nothing
-        base = memory.add(events, prepared)
-        bound = self._match(prepared, base)
-        found = self.finishing.finish(bound, base, now, len(prepared))
-        if not self.once:
-            memory.retained.settle()
-            if now is not None:
-                memory.prune(now)
-        return found
-
-    def _prepare(self, events: EventTable) -> Prepared:
-        prepared = self._preparation.of(events, self.memory.partitions, self.threads)
+    def prepare(self, events: EventTable) -> Prepared:
+        """The events that some component wants, each partition's together if these have runs of their own."""
+        prepared = self.preparation.of(events, self.memory.partitions, self.threads)
         if self._always and not called(self._always, partial(can_match, self.plan.query)):
             return NONE
         return prepared if self.plan.shape.keyed else prepared.by_partition()
@@ -108,8 +65,8 @@ class AutomatonMatching:
         Each is the node before a match's last event, that event or -1, and its state; and the last event again.
         """
         assert self.once
-        new = self._prepare(events)
-        base = self.memory.add(events, new)
+        new = self.prepare(events)
+        new, base = self.memory.add(events, new)
         bounds = RunBounds.of(self.limits, self.room, self.plan.widths, written=False)
         return self._drive(new, base, self._begins(new), self._arguments(new), bounds)
 
@@ -133,13 +90,14 @@ class AutomatonMatching:
         """The matches at the ends of paths, written out."""
         return self.finishing.found(self._expand(self.memory.store, found, last, self.room))
 
-    def _match(self, new: Prepared, base: int) -> Bound:
-        begins, arguments = self._begins(new), self._arguments(new)
+    def bind(self, prepared: Prepared, base: int) -> Bound:
+        """The matches that end in a batch, written out."""
+        begins, arguments = self._begins(prepared), self._arguments(prepared)
         # what is shed must not depend on the number of threads
-        is_shared = self.once and len(new) >= share.PARALLEL_FROM and not self.limits.sheds
+        is_shared = self.once and len(prepared) >= share.PARALLEL_FROM and not self.limits.sheds
         ranges = split_evenly(begins, self.threads) if is_shared else [(0, len(begins) - 1)]
         if len(ranges) == 1:
-            ends = self._drive(new, base, begins, arguments, self._bounds)
+            ends = self._drive(prepared, base, begins, arguments, self._bounds)
             return self._expand(self.memory.store, *ends, self.room)
         room = self.room.part(len(ranges))
         bounds = RunBounds.of(self.limits, room, self.plan.widths)
@@ -148,7 +106,7 @@ class AutomatonMatching:
             """The matches of some partitions, with runs and nodes of their own."""
             store = Store.keeping(self.plan.slots.kept_widths)
             own = begins[ends[0] : ends[1] + 1]
-            return self._expand(store, *self._drive(new, base, own, arguments, bounds, store), room)
+            return self._expand(store, *self._drive(prepared, base, own, arguments, bounds, store), room)
 
         bound = joined(share.each_in_a_thread(part, ranges))
         if len(next(iter(bound.values()))) > self.limits.max_matches:
@@ -223,13 +181,3 @@ class AutomatonMatching:
         )
         with self._counting:
             self.counters.add(counted)
-
-    # ---- going on elsewhere ------------------------------------------------------------------------------
-
-    def state(self) -> dict[str, Any]:
-        """Everything that a matching of the same plan needs to go on."""
-        return self.memory.state()
-
-    def resume(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
-        self.memory.resume(state)

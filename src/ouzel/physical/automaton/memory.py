@@ -42,9 +42,14 @@ class Memory:
         self.pending = Pending()
         self._checked = 0
 
-    def add(self, events: EventTable, prepared: Prepared) -> int:
+    @property
+    def open_runs(self) -> int:
+        """How many runs are open."""
+        return len(self.runs)
+
+    def add(self, events: EventTable, prepared: Prepared) -> tuple[Prepared, int]:
         """Keep the events that some component wants, for as long as they may matter; the number of the first."""
-        return self.retained.add(events, prepared)
+        return prepared, self.retained.add(events, prepared)
 
     @property
     def buffer(self) -> Prepared:
@@ -59,6 +64,10 @@ class Memory:
         return self.retained.pushed[0]
 
     # ---- what is not needed any more ---------------------------------------------------------------------
+
+    def settle(self, _base: int) -> None:
+        """Keep the events of a batch: runs may have bound any of them."""
+        self.retained.settle()
 
     def prune(self, now: int) -> None:
         """Forget events and nodes that nothing needs any more, once there may be many (SASE+ 5.3)."""

@@ -10,27 +10,21 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from ouzel.language.tree import COUNT_DISTINCT
-from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.automaton.states import (
     Automaton,
-    Condition,
     Elements,
     Move,
     Presence,
     Register,
-    is_event,
-    is_every,
     key_of,
 )
 from ouzel.physical.compiled.calls import Collect
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.fill import is_written
-from ouzel.physical.compiled.operands import TIMES, Operands, Source, Written
-from ouzel.physical.compiled.operators import carried_by, number_kind
-from ouzel.physical.compiled.value import Value
+from ouzel.physical.compiled.operands import Source, Written
+from ouzel.physical.compiled.operators import carried_by
 
 # START is the clock of the latest start among the runs merged into this one, FIRST the event it started with.
 STATE, START, FIRST, NODE = range(4)
@@ -54,17 +48,6 @@ class Slots:
     floats: list[Slot] = field(default_factory=list)
     owners: dict[Slot, set[Register]] = field(default_factory=dict)
     kept: tuple[list[Slot], list[Slot]] = field(default_factory=lambda: ([], []))
-
-    @classmethod
-    def of(cls, automaton: Automaton) -> Slots:
-        """Allot columns to what the conditions read."""
-        slots = cls(automaton)
-        slots.integers += [KEY] if automaton.together else []
-        slots.integers += [END] if automaton.lasting else []
-        draft = Emitter(operands=Operands())
-        for condition in _conditions(automaton):
-            holds(condition, draft, RunRows(slots, "r"))
-        return slots
 
     @property
     def widths(self) -> tuple[int, int]:
@@ -141,7 +124,7 @@ class Slots:
     def assign(self, move: Move, run: str, emitter: Emitter) -> None:
         """Write what becomes of registers along a move with event x, of those that matter behind it."""
         live = self.automaton.live[move.target]
-        folded: set[Slot] = set()
+        done: set[Slot] = set()
         for assignment in move.assigns:
             register = assignment.register
             if register not in live:
@@ -157,8 +140,8 @@ class Slots:
                     emitter.line(
                         f"{count} = min({count} + 1, {register.most})" if register.most else f"{count} += 1"
                     )
-                case Aggregate() as node if (of := _folded(node)) not in folded:
-                    folded.add(of)
+                case Aggregate() as node if (of := folded(node)) not in done:
+                    done.add(of)
                     self._fold(of, run, emitter)
                 case Attribute() | Moment():
                     self._store(register, run, emitter)
@@ -221,131 +204,6 @@ class Slots:
                 emitter.line(f"{name} = {value}")
 
 
-def holds(condition: Condition, emitter: Emitter, rows: RunRows) -> str:
-    """Write a condition, and tell its flag; one that mentions an event which is not there is not applied."""
-    absent = sorted(f"{rows.presence(register)} == 0" for register in condition.present)
-    if not condition.every:
-        return emitter.holds(condition.conjunct, rows, absent)
-    name = emitter.fresh()
-    emitter.line(f"{name} = True")
-    with emitter.scope():
-        for register in condition.every:
-            _each(register, condition.conjunct, emitter, rows, name)
-        flag = emitter.holds(condition.conjunct, rows, absent)
-        emitter.line(f"if not ({flag}):")
-        emitter.line(f"    {name} = False")
-    return name
-
-
-def _each(register: Register, conjunct: Conjunct, emitter: Emitter, rows: RunRows, name: str) -> None:
-    """Begin a loop over the elements of a closure, from the last, by where they are in the match store."""
-    variable = register.of.variable
-    element = rows.element(variable)
-    following, number = emitter.fresh(), emitter.fresh()
-    emitter.line(f"{following} = {rows.slots.allot(rows.run, register, 'elements', variable)}")
-    emitter.line(f"{number} = component[max({following}, 0)]")
-    emitter.line(f"while {name} and {following} >= 0 and component[{following}] == {number}:")
-    emitter.depth += 1
-    emitter.line(f"{element} = {following}")
-    emitter.line(f"{following} = before[{element}]")
-    if variable in conjunct.from_second:
-        emitter.line(f"if {following} < 0 or component[{following}] != {number}:")
-        emitter.line("    break")
-
-
-@dataclass(frozen=True)
-class RunRows:
-    """Where a condition finds values: in event x, or in the registers of a run."""
-
-    slots: Slots
-    run: str
-
-    def cell(self, node: Attribute | Moment, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
-        """The value in a column of the event that a reference means."""
-        if is_event(node):
-            return emitter.cell(column, value_type, "x")
-        if is_every(node):
-            return self._kept(node.variable, column, value_type, emitter)
-        return self._value(self.slots.automaton.by_key[key_of(node)], column, value_type, emitter)
-
-    def _value(self, register: Register, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
-        """What a register keeps of a column."""
-        of, kind = (key_of(register.of), column, value_type), number_kind(value_type.kind)
-        read = self.slots.allot(self.run, register, "value", *of, real=kind is Kind.FLOAT)
-        if column in TIMES:
-            return Value(read, None, Kind.INTEGER)
-        null = self.slots.allot(self.run, register, "null", *of)
-        null = emitter.kept_null(column, value_type, null)
-        return Value(f"({read} != 0)" if kind is Kind.BOOLEAN else read, null, kind)
-
-    def element(self, variable: str) -> str:
-        """The name of an element of a closure, in a loop over them."""
-        return f"e{self.slots.number(variable)}"
-
-    def _kept(self, variable: str, column: Source, value_type: ValueType, emitter: Emitter) -> Value:
-        """What the match store keeps of an element of a closure."""
-        kind, element = number_kind(value_type.kind), self.element(variable)
-        of = variable, column, value_type
-        read = self.slots.keep("value", *of, real=kind is Kind.FLOAT).format(element)
-        null = None
-        if column not in TIMES:
-            null = emitter.kept_null(column, value_type, self.slots.keep("null", *of).format(element))
-        return Value(f"({read} != 0)" if kind is Kind.BOOLEAN else read, null, kind)
-
-    def presence(self, register: Register) -> str:
-        """The flag of a variable that need not bind anything."""
-        return self.slots.allot(self.run, register, *key_of(register.of))
-
-    def aggregate(self, node: Aggregate | Length, emitter: Emitter) -> Value:
-        """The value of an aggregate, from running registers."""
-        register = self.slots.automaton.by_key[key_of(node)]
-        if isinstance(register.of, Length):
-            return Value(self.slots.allot(self.run, register, "length", node.variable), None, Kind.INTEGER)
-        assert isinstance(node, Aggregate)
-        assert node.column is not None
-        assert node.input_type is not None
-        if node.function in ("first", "last"):
-            source = Written(node.column) if node.input_type.kind is Kind.OTHER else node.column
-            return self._value(register, source, node.input_type, emitter)
-        return self._running(node, register, emitter)
-
-    def _running(self, node: Aggregate, register: Register, emitter: Emitter) -> Value:
-        of, real = _folded(node), node.input_type is not None and node.input_type.kind is Kind.FLOAT
-        count = self.slots.allot(self.run, register, "count", *of)
-        if node.function == "count":
-            return Value(count, None, Kind.INTEGER)
-        if node.function == COUNT_DISTINCT:
-            self.slots.allot(self.run, register, "set", *of)
-            return Value(self.slots.allot(self.run, register, "distinct", *of), None, Kind.INTEGER)
-        if node.function == "stddev":
-            self.slots.allot(self.run, register, "mean", *of, real=True)
-            squares = self.slots.allot(self.run, register, "squares", *of, real=True)
-            return emitter.deviation(squares, count)
-        empty = emitter.assigned(f"{count} == 0", None, Kind.BOOLEAN).text
-        function = "sum" if node.function == "avg" else node.function
-        text = self.slots.allot(self.run, register, function, *of, real=real)
-        if real:
-            if node.function == "avg":
-                text = f"{text} / max({count}, 1)"
-            return emitter.assigned(text, empty, Kind.FLOAT)
-        if function != "sum":
-            return Value(text, empty, Kind.INTEGER)
-        carry = self.slots.allot(self.run, register, "carry", *of)
-        if node.function == "avg":
-            return emitter.assigned(f"carried_float({text}, {carry}) / max({count}, 1)", empty, Kind.FLOAT)
-        null = emitter.assigned(f"{empty} or {carry} != 0", None, Kind.BOOLEAN).text
-        return Value(text, null, Kind.INTEGER)
-
-
-def _folded(node: Aggregate) -> Slot:
+def folded(node: Aggregate) -> Slot:
     """What aggregates are of that share their slots."""
     return node.variable, node.column, node.input_type
-
-
-def _conditions(automaton: Automaton) -> list[Condition]:
-    """All conditions of an automaton."""
-    guards = [move.guard for move in automaton.starts]
-    guards += [move.guard for state in automaton.states for move in state.moves]
-    guards += [guard for state in automaton.states for guard in state.stay.unless or ()]
-    accepting = [condition for state in automaton.states for condition in state.accepts or ()]
-    return [*(condition for guard in guards for condition in guard.conditions), *accepting]

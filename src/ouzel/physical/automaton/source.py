@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from ouzel.physical.automaton.registers import END, FIRST, KEY, NODE, START, STATE, RunRows, Slots, holds
+from ouzel.physical.automaton.registers import END, FIRST, KEY, NODE, START, STATE, Slots
+from ouzel.physical.automaton.run_rows import RunRows, holds
 from ouzel.physical.automaton.states import Automaton, Condition, Guard, Move, State
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.windows import oldest
@@ -67,8 +68,8 @@ class RunWriter(Emitter):
         going = [(number, state) for number, state in enumerate(self.automaton.states) if state.moves]
         never = [number for number, state in going if state.stay.unless is None]
         if never and len(never) < len(going):
-            self.line(f"if {' or '.join(f'state == {number}' for number in never)}:")
-            self.line("    gone = True")
+            with self.block(f"if {' or '.join(f'state == {number}' for number in never)}:"):
+                self.line("gone = True")
         elif never:
             self.line("gone = True")
 

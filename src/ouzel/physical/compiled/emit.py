@@ -109,16 +109,14 @@ class Emitter(Operators):
         """
         if len(tests) <= nested:
             for test in tests:
-                self.line(f"if {test()}:")
-                self.depth += 1
+                self.begin(f"if {test()}:")
             return
         name = self.fresh()
         self.line(f"{name} = True")
         for test in tests:
             with self.block(f"if {name}:"):
                 self.line(f"{name} = {test()}")
-        self.line(f"if {name}:")
-        self.depth += 1
+        self.begin(f"if {name}:")
 
     # ---- values ------------------------------------------------------------------------------------------
 

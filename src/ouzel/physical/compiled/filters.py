@@ -58,8 +58,8 @@ def _kernel(conjuncts: list[tuple[Component, list[Conjunct]]]) -> tuple[str, Ope
         for conjunct in own:
             with emitter.block(f"if m & {bit}:"):
                 flag = emitter.holds(conjunct, ByVariable({component.variable: "i"}))
-                emitter.line(f"if not ({flag}):")
-                emitter.line(f"    m &= ~{bit}")
+                with emitter.block(f"if not ({flag}):"):
+                    emitter.line(f"m &= ~{bit}")
     emitter.line("masks[i] = m")
     head = f"@jit\ndef kernel(masks, {emitter.operands.parameters}):\n    for i in range(len(masks)):\n"
     return head + emitter.text + "\n    return masks\n", emitter.operands

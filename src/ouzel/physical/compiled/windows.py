@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
 
 # The length of a window where there is none.
-NO_LIMIT = 0
+_NO_LIMIT = 0
 
 # The least integer, as a compiler of 64 bits reads it.
 _BEFORE_ALL = f"{BEGINNING + 1} - 1"
 
 REACH = f"reach = limit + ({_BEFORE_ALL}) if limit > 0 else {END}"
 """A line of source, once per kernel: the clock from which on a window begins after the first of all."""
+
+
+def window_limit(query: BoundQuery) -> int:
+    """The length of a query's window, in what its clock counts, as kernels take it."""
+    return query.window.limit if query.window else _NO_LIMIT
 
 
 def oldest(clock: str) -> str:

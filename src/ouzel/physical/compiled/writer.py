@@ -45,9 +45,13 @@ class Writer:
     def block(self, head: str) -> Iterator[None]:
         """Write the head of a block; what is written inside stands below it."""
         with self.scope():
-            self.line(head)
-            self.depth += 1
+            self.begin(head)
             yield
+
+    def begin(self, head: str) -> None:
+        """Write the head of a block; all that follows stands below it, until the scope around it ends."""
+        self.line(head)
+        self.depth += 1
 
     @contextmanager
     def scope(self) -> Iterator[None]:

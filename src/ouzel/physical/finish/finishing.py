@@ -12,7 +12,7 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.columns import returned_columns
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.compute import compute_by_row
-from ouzel.physical.compiled.windows import NO_LIMIT
+from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import Counters, Found
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.finish.distinct import first_of_each
@@ -52,7 +52,7 @@ class Finishing:
         self.limits = limits
         self.counters = counters
         self.repeats = repeats
-        self.limit = query.window.limit if query.window else NO_LIMIT
+        self.limit = window_limit(query)
         self.room = limits.memory()
         self._nothing: Found | None = None
         self._returned = returned_columns(query)

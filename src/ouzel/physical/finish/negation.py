@@ -159,8 +159,7 @@ class Refutation:
             for variable in sorted(iterated):
                 k = self.rows.places[variable]
                 first = f"offsets{k}[i]" + (" + 1" if variable in conjunct.from_second else "")
-                emitter.line(f"for e{k} in range({first}, offsets{k}[i + 1]):")
-                emitter.depth += 1
+                emitter.begin(f"for e{k} in range({first}, offsets{k}[i + 1]):")
                 emitter.write(f"if not {name}:", "    break")
             emitter.line(f"{name} = {emitter.holds(conjunct, self.rows, absent)}")
         return name

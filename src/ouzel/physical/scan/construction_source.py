@@ -191,8 +191,7 @@ class _Writer(Emitter):
         with self.block("if first >= 0:"):
             self._find("final", then, f"high{then} - 1, first - 1, -1", tests)
         self.line(f"at{then} = latest")
-        self.line("if first >= 0:")
-        self.depth += 1
+        self.begin("if first >= 0:")
 
     def _find(self, name: str, level: int, places: str, tests: list[Test]) -> None:
         """Note the first of some places in what stays of a stack where tests hold."""

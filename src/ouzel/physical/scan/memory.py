@@ -44,6 +44,11 @@ class Memory:
         self._remembered = 0
         self._borrows = False
 
+    @property
+    def open_runs(self) -> int:
+        """How many nodes the stacks have."""
+        return self.stacks.nodes
+
     def add(self, events: EventTable, prepared: Prepared) -> tuple[Prepared, int]:
         """Add a batch; those of its events that are in some partition, and the number of the first."""
         prepared = self.keys.add(events, prepared)

@@ -8,7 +8,7 @@ from functools import cached_property
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.compiled.windows import NO_LIMIT
+from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes
 from ouzel.physical.finish.negation import Refutation
 from ouzel.physical.limits import Limits
@@ -90,7 +90,7 @@ class ScanPlan:
     @property
     def limit(self) -> int:
         """The length of the window, in what its clock counts."""
-        return self.query.window.limit if self.query.window else NO_LIMIT
+        return window_limit(self.query)
 
     def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> ScanMatching:
         """Begin to match; `once` if all events will be pushed at once."""

@@ -95,8 +95,7 @@ class _Writer(Writer):
     def _if_reached(self, before: int) -> None:
         """Go on if some event in the stacks before matches on all keys that have stacks."""
         if self.shape.stacks < 2:
-            self.line(f"if r >= 0 and clocks[event{before}[r]] > oldest:")
-            self.depth += 1
+            self.begin(f"if r >= 0 and clocks[event{before}[r]] > oldest:")
             return
         # cross-attribute transition filtering (SASE 4.2.2): the stacks of all keys, latest first, share one event
         nodes = [f"q{key}" for key in range(self.shape.stacks)]
@@ -113,8 +112,7 @@ class _Writer(Writer):
             for key, node in enumerate(nodes):
                 with self.block(f"if {node} == high:"):
                     self.line(f"{node} = previous{before}_{key}[{node}]")
-        self.line("if met:")
-        self.depth += 1
+        self.begin("if met:")
 
     def _note(self, number: int) -> None:
         """Note an event that may refute matches, in a list per partition from the latest to the earliest."""
