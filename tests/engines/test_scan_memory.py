@@ -117,7 +117,9 @@ def test_arrays_and_chunks_keep_what_is_flagged(rounds: list[list[bool]], most: 
         for number, flags in enumerate(rounds):
             new = [10 * number + k for k in range(len(flags))]
             growing.extend(np.array(new, np.int64))
-            held.add(pa.table({"n": pa.array(new, pa.int64())}), len(new))
+            # every other row of the table is one to keep
+            table = pa.table({"n": pa.array([value for one in new for value in (-1, one)], pa.int64())})
+            held.add(table, np.arange(1, 2 * len(new), 2))
             expected += new
             keep = np.array([flags[k % len(flags)] if flags else True for k in range(len(expected))], np.bool_)
             numbers = Numbers(keep)

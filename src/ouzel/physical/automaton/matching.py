@@ -18,7 +18,7 @@ from ouzel.physical.automaton.runs import RunBounds, drive
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.automaton.totals import totals_of_paths
 from ouzel.physical.compiled import share
-from ouzel.physical.compiled.cost import Cost, result_cost
+from ouzel.physical.compiled.cost import ResultCosts
 from ouzel.physical.compiled.fill import settled
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import may_be
@@ -50,6 +50,7 @@ class AutomatonMatching(CompiledMatching[Memory]):
         self._counting = Lock()
         always = (conjunct for conjunct in plan.query.conjuncts if conjunct.place is Place.ALWAYS)
         self._always = [literal for conjunct in always for literal in conjunct.literals]
+        self._costs = ResultCosts(plan.query)
         self._unbound: Bound | None = None
 
     def prepare(self, events: EventTable) -> Prepared:
@@ -120,8 +121,7 @@ class AutomatonMatching(CompiledMatching[Memory]):
             return self._unbound
         if len(found) > 1:
             found = found[np.argsort(retained.ends[last], kind="stable")]
-        cost = result_cost(plan.query, retained.pushed[0].table) if len(found) else Cost(0, 0)
-        limits = self.limits, room, cost
+        limits = self.limits, room, self._costs.of(retained.pushed[0].table)
         clocks = retained.start_clocks, retained.clocks, plan.limit
         expanded = expand(plan.shape, plan.expand_source, found, store, *clocks, *limits)
         with self._counting:

@@ -24,7 +24,22 @@ class Cost:
     element: float
 
 
-def result_cost(query: BoundQuery, table: pa.Table) -> Cost:
+class ResultCosts:
+    """What a match takes in the results of a query, as the largest batch so far tells."""
+
+    def __init__(self, query: BoundQuery) -> None:
+        """Begin with no batch."""
+        self.query = query
+        self._rows, self._cost = -1, Cost(0, 0)
+
+    def of(self, table: pa.Table) -> Cost:
+        """The cost, by this batch of events if it is the largest."""
+        if table.num_rows > self._rows:
+            self._rows, self._cost = table.num_rows, _result_cost(self.query, table)
+        return self._cost
+
+
+def _result_cost(query: BoundQuery, table: pa.Table) -> Cost:
     """What a match takes in the result."""
     if query.aggregates:
         return Cost(_INTERVAL, 0)

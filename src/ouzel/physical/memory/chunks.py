@@ -22,7 +22,8 @@ class Chunks:
         """Begin with no rows."""
         self._tables: list[pa.Table] = []
         self._lengths: list[int] = []
-        self._waiting: list[pa.Table] = []
+        self._waiting: list[tuple[pa.Table, Integers]] = []
+        self._spanned = 0
 
     @property
     def tables(self) -> list[pa.Table]:
@@ -30,18 +31,24 @@ class Chunks:
         self._join_waiting()
         return self._tables
 
-    def add(self, table: pa.Table, length: int) -> None:
-        """Add rows at the end."""
-        if length:
-            self._waiting.append(table)
-            if len(self._waiting) >= _WAITING or length >= _MOST // _WAITING:
+    def add(self, table: pa.Table, rows: Integers) -> None:
+        """Add some rows of a table at the end: to take those of many small tables at once costs far less."""
+        if len(rows):
+            self._waiting.append((table, rows))
+            self._spanned += table.num_rows
+            if len(self._waiting) >= _WAITING or self._spanned >= _MOST // _WAITING:
                 self._join_waiting()
 
     def _join_waiting(self) -> None:
-        if self._waiting:
-            waiting, self._waiting = self._waiting, []
-            table = waiting[0] if len(waiting) == 1 else pa.concat_tables(waiting).combine_chunks()
-            self._append(table, table.num_rows)
+        if not self._waiting:
+            return
+        tables, rows = zip(*self._waiting, strict=True)
+        begins = np.cumsum([0, *(table.num_rows for table in tables)])
+        places = np.concatenate([own + begin for own, begin in zip(rows, begins, strict=False)])
+        table = tables[0] if len(tables) == 1 else pa.concat_tables(tables).combine_chunks()
+        self._waiting, self._spanned = [], 0
+        # a copy, even of all rows: they may be few of a large table
+        self._append(table.take(pa.array(places)), len(places))
 
     def _append(self, table: pa.Table, length: int) -> None:
         """Chunks of one size are joined, so that each row is copied a few times only."""

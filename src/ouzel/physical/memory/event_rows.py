@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ouzel.physical.compiled.operands import Array
-from ouzel.physical.event_table import Integers, are_all
+from ouzel.physical.event_table import Integers
 from ouzel.physical.memory.chunks import Chunks
 from ouzel.physical.memory.growing import Growing
 from ouzel.physical.memory.key_numbers import are_integers
@@ -61,9 +62,7 @@ class EventRows:
     def add(self, table: pa.Table, rows: Integers) -> None:
         """Keep some rows of a batch."""
         if self._kept and len(rows):
-            kept = table.select(self._kept)
-            # to take rows costs more than a push of few events
-            self.chunks.add(kept if are_all(rows, len(kept)) else kept.take(pa.array(rows)), len(rows))
+            self.chunks.add(table.select(self._kept), rows)
 
     def keep(self, kept: Any) -> None:
         """Drop all rows but those for which a flag is set."""
@@ -138,7 +137,7 @@ class EventRows:
         if self._schema is not None:
             self._learn()
         if count and self._kept:
-            self.chunks.add(state["rows"].select(self._kept), count)
+            self.chunks.add(state["rows"].select(self._kept), np.arange(count))
 
 
 def _is_exact(arrow: pa.DataType) -> bool:

@@ -59,7 +59,7 @@ class KeyNumbers:
             # the first of each new key, in the order of their numbers
             _new, first = np.unique(np.where(numbers < self.count, -1, numbers), return_index=True)
             first = first[len(first) - (len(known) - self.count) :]
-            self._rows.add(keys.take(pa.array(first)), len(first))
+            self._rows.add(keys, first)
             self.count = len(known)
         return numbers
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ouzel.logical.constants import can_match
 from ouzel.physical.compiled import share
-from ouzel.physical.compiled.cost import result_cost
+from ouzel.physical.compiled.cost import ResultCosts
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
@@ -30,7 +30,7 @@ class ScanMatching(CompiledMatching[Memory]):
         self.plan = plan
         self.ordered = not plan.shape.lasting
         self.construction = Construction(plan, self.memory, self.limits)
-        self._largest, self._cost = -1, 0.0
+        self._costs = ResultCosts(plan.query)
         self._possible = can_match(plan.query)
 
     def prepare(self, events: EventTable) -> Prepared:
@@ -50,11 +50,7 @@ class ScanMatching(CompiledMatching[Memory]):
 
     def _cost_of(self, events: EventTable) -> float:
         """The bytes of a match: its event numbers, in construction and in order, and its row in the result."""
-        if len(events) > self._largest:
-            # how wide columns are, the largest batch tells
-            cost = result_cost(self.plan.query, events.table).match
-            self._largest, self._cost = len(events), 16 * self.plan.shape.length + 16 + cost
-        return self._cost
+        return 16 * self.plan.shape.length + 16 + self._costs.of(events.table).match
 
     def _construct(self, prepared: Prepared, base: int, most: int) -> list[Array]:
         """All sequences that end in a batch, as columns of event numbers, in the order of their ends."""
