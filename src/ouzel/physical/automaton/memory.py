@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ouzel.physical.automaton.store import COLUMNS, KEPT, Store
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.finish.pending import Pending
-from ouzel.physical.memory.growing import Numbers
+from ouzel.physical.memory.growing import Numbers, marked
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import Prepared
 from ouzel.physical.memory.retained import Retained
@@ -40,7 +41,7 @@ class Memory:
         self.store = Store.keeping(plan.slots.kept_widths)
         self.runs = OpenRuns(plan.widths)
         self.pending = Pending()
-        self._checked = 0
+        self._checked = self._remembered = 0
 
     @property
     def open_runs(self) -> int:
@@ -71,7 +72,8 @@ class Memory:
 
     def prune(self, now: int) -> None:
         """Forget events and nodes that nothing needs any more, once there may be many (SASE+ 5.3)."""
-        if self._size() < 2 * self._checked + SPARE:
+        are_many_texts = len(self.texts) >= 2 * self._remembered + SPARE
+        if self._size() < 2 * self._checked + SPARE and not are_many_texts:
             return
         alive = self.retained.alive(now)
         # expired runs of partitions that had no event to find out at
@@ -94,6 +96,8 @@ class Memory:
         if self.partitions.tests:
             self._forget_partitions()
         self._checked = self._size()
+        if are_many_texts:
+            self._forget_texts()
 
     def _size(self) -> int:
         return len(self.retained) + self.store.nodes + self.partitions.count
@@ -104,6 +108,24 @@ class Memory:
         if not self.plan.shape.keyed:  # else there is one for all, of runs and of matches
             self.runs.forget(kept)
             self.pending.forget(kept)
+
+    def _forget_texts(self) -> None:
+        """Forget texts that no run has, nor an element of a closure; the others are numbered anew."""
+        own, sets, kept = self.plan.slots.text_columns
+        columns = [self.runs.ri[:, column] for column in own]
+        columns += [self.store.kept[0][: self.store.nodes, column] for column in kept]
+        held = [self.runs.ri[:, column] for column in sets]  # 0 is the empty set, others are numbers and 1
+        # those that the query mentions have the first numbers, and keep them; 0 stands for null, too
+        used = marked(len(self.texts), *columns, *(one[one > 0] - 1 for one in held))
+        used[: max(len(self.plan.operands.texts), 1)] = True
+        numbers = np.cumsum(used) - 1
+        known = compress(self.texts, used.tolist())
+        self.texts = Texts({text: number for number, text in enumerate(known)})
+        for column in columns:
+            column[:] = numbers[column]
+        for column in held:
+            column[column > 0] = numbers[column[column > 0] - 1] + 1
+        self._remembered = len(self.texts)
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 

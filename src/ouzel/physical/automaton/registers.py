@@ -107,6 +107,13 @@ class Slots:
         """The columns of a run that lead into the match store."""
         return [FIXED + place for place, slot in enumerate(self.integers) if slot[0] == "elements"]
 
+    @property
+    def text_columns(self) -> tuple[list[int], list[int], list[int]]:
+        """Where numbers of texts are: columns of a run, those with sets, and columns of the match store."""
+        own = [FIXED + place for place, slot in enumerate(self.integers) if _is_text(slot)]
+        sets = [FIXED + place for place, slot in enumerate(self.integers) if slot[0] == "set"]
+        return own, sets, [place for place, slot in enumerate(self.kept[False]) if _is_text(slot)]
+
     def keep_event(self, variable: int, emitter: Emitter) -> None:
         """Write what the match store keeps of event x, which a variable is bound to."""
         name = self.automaton.variables[variable].variable
@@ -202,6 +209,16 @@ class Slots:
             none = f"{count} == 0 or {name} != {name}" if real else f"{count} == 0"
             with emitter.block(f"if {none} or {emitter.precedes(value, sign, name, value_type)}:"):
                 emitter.line(f"{name} = {value}")
+
+
+def _is_text(slot: Slot) -> bool:
+    """Whether what is in a slot is the number of a text."""
+    if slot[0] not in ("value", "min", "max"):
+        return False
+    _what, _variable, column, value_type = slot
+    assert isinstance(value_type, ValueType)
+    is_folded = slot[0] != "value" and is_written(value_type)
+    return value_type.kind is Kind.STRING or isinstance(column, Written) or is_folded
 
 
 def folded(node: Aggregate) -> Slot:

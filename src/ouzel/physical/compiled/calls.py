@@ -5,6 +5,7 @@ So a kernel that calls is run by Python, in the thread of who waits for it if fu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -86,12 +87,16 @@ def _function(call: Call, texts: Texts) -> Callable[..., tuple[Any, bool]]:
 
 
 def _collected(texts: Texts, value_type: ValueType, held: int, value: Any) -> tuple[int, bool]:
-    # of the two zeros, the sum is the positive one; what is no number is one value
-    word = repr(float(value) + 0.0) if value_type.kind is Kind.FLOAT else str(int(value))
-    words = texts.text(held - 1).split(",") if held else []
+    if value_type.kind is Kind.STRING or is_written(value_type):
+        # as it is written, for its number may change; what separates words is in none of them
+        word = json.dumps(texts.text(value))
+    else:
+        # of the two zeros, the sum is the positive one; what is no number is one value
+        word = repr(float(value) + 0.0) if value_type.kind is Kind.FLOAT else str(int(value))
+    words = texts.text(held - 1).split("\n") if held else []
     if word in words:
         return held, False
-    return texts.number(",".join(sorted([*words, word]))) + 1, True
+    return texts.number("\n".join(sorted([*words, word]))) + 1, True
 
 
 def _reader(value_type: ValueType, texts: Texts) -> Callable[[Any], Any]:
