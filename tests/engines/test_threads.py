@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import ouzel as oz
 from engines.sequences import SEQUENCES, TESTED, TYPES
 from ouzel.physical.compiled import share
+from ouzel.physical.scan import construction
 from ouzel.testing.strategies import RandomQuery, queries, streams
 
 Events = list[dict[str, Any]]
@@ -19,7 +20,8 @@ THREADS = st.sampled_from((2, 3, 8))
 
 
 def agree(query: str, events: Events, engine: str, threads: int) -> None:
-    with patch.object(share, "PARALLEL_FROM", 1):
+    # however short windows are, threads scan stretches of time on their own
+    with patch.object(share, "PARALLEL_FROM", 1), patch.object(construction, "MOST_AGAIN", 8):
         found = oz.match(events, query, engine=engine, types=TYPES, threads=threads)
     assert found == oz.match(events, query, engine="reference", types=TYPES)
 
@@ -45,3 +47,16 @@ def test_limits_hold_for_all_threads_together(limits: oz.Limits, message: str) -
     query = "PATTERN SEQ(A a, B b) WHERE [k] RETURN a.ts AS p, b.ts AS q"
     with patch.object(share, "PARALLEL_FROM", 1), pytest.raises(oz.OuzelError, match=message):
         oz.match(events, query, threads=2, limits=limits)
+
+
+@pytest.mark.parametrize("again", [0, 8], ids=["together", "in stretches"])
+@settings(max_examples=50)
+@given(st.one_of(SEQUENCES, TESTED), streams(min_events=4, max_events=14), THREADS)
+def test_threads_push_the_nodes_that_one_would(
+    again: int, query: RandomQuery, events: Events, threads: int
+) -> None:
+    reports = oz.Report(), oz.Report()
+    with patch.object(share, "PARALLEL_FROM", 1), patch.object(construction, "MOST_AGAIN", again):
+        for count, report in zip((1, threads), reports, strict=True):
+            oz.match(events, query.text, engine="scan", types=TYPES, threads=count, report=report)
+    assert reports[0].counters == reports[1].counters

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.kernels.arithmetic import LEAST
 from ouzel.kernels.jit import Kernel
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import Array
@@ -17,16 +18,34 @@ from ouzel.physical.limits import Limits
 from ouzel.physical.memory.growing import Growing
 from ouzel.physical.scan.construction_source import Scratch
 from ouzel.physical.scan.memory import Memory
+from ouzel.physical.scan.stacks import Stacks
 
 if TYPE_CHECKING:
     from ouzel.physical.scan.scan import ScanPlan
 
+# Threads scan on their own if they scan no more than that share of all events again.
+MOST_AGAIN = 0.25
 # So many matches there is room for at first.
 _ROOM = 1_024
 
 
 class TooManyError(Exception):
     """There are more sequences than are allowed, or fit."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the ends, the stacks that lead to them, and what a thread works in that constructs sequences."""
+
+    stacks: Stacks
+    ends: list[Array]
+    begin: int
+    end: int
+    scratch: dict[str, Growing]
+
+    def __len__(self) -> int:
+        """The number of ends."""
+        return self.end - self.begin
 
 
 @dataclass(frozen=True)
@@ -49,14 +68,59 @@ class Construction:
         self._end_columns = len(plan.shape.fields(plan.shape.depth))
         self._end_bit = 1 << plan.shape.positives[-1].bit
 
-    def scan(self, masks: Integers, base: int) -> list[Array]:
-        """Push the latest events, of which the first has the number `base`; the ends among them, as columns."""
-        memory, stacks = self.memory, self.memory.stacks
-        if not len(masks):
-            return [np.empty(0, np.int32)]
+    # ---- scan --------------------------------------------------------------------------------------------
+
+    def scan(self, masks: Integers, base: int, threads: int) -> tuple[list[Part], int]:
+        """Push the latest events, of which the first has the number `base`.
+
+        The ends among them are in as many parts as there are threads; and how many nodes were pushed.
+        """
+        stretches = self._stretches(len(masks), threads)
+        if stretches:
+            found = each_in_a_thread(lambda one: self._stretch(masks, *one), stretches)
+            return [part for part, _nodes in found], sum(nodes for _part, nodes in found)
+        stacks = self.memory.stacks
+        before = stacks.nodes
+        ends = self._push(stacks, masks, base)
+        count = len(ends[0])
+        edges = pairwise(count * k // threads for k in range(threads + 1))
+        if threads == 1:
+            return [Part(stacks, ends, 0, count, self._scratch)], stacks.nodes - before
+        return [Part(stacks, ends, *edge, _scratch(self.plan)) for edge in edges], stacks.nodes - before
+
+    def _stretches(self, count: int, threads: int) -> list[tuple[int, int, int]]:
+        """Stretches of time that threads scan on their own: where their ends begin and end, and what comes before.
+
+        A node is pushed if one before it is in its window, which was pushed for the same reason.  So whatever
+        leads to an end lies in as many windows as there are stacks.  There are no stretches if that is much, or
+        if windows do not measure time, which rises from event to event.
+        """
+        window = self.plan.query.window
+        if threads == 1 or window is None or window.counts_events:
+            return []
+        clocks, reach = self.memory.retained.clocks, window.limit * max(self.plan.shape.depth, 1)
+        edges = [count * k // threads for k in range(threads + 1)]
+        begins = [0] + [int(clocks.searchsorted(max(int(clocks[edge]) - reach, LEAST))) for edge in edges[1:-1]]
+        again = sum(edge - begin for edge, begin in zip(edges, begins, strict=False))
+        return list(zip(begins, edges, edges[1:], strict=False)) if again <= count * MOST_AGAIN else []
+
+    def _stretch(self, masks: Integers, begin: int, edge: int, end: int) -> tuple[Part, int]:
+        """Scan the events from `edge` to `end`, on stacks of their own, to which those from `begin` on lead."""
+        stacks = Stacks(self.plan.shape)
+        if begin < edge:
+            self._push(stacks, masks[begin:edge], begin)
+        before = stacks.nodes
+        ends = self._push(stacks, masks[edge:end], edge)
+        return Part(stacks, ends, 0, len(ends[0]), _scratch(self.plan)), stacks.nodes - before
+
+    def _push(self, stacks: Stacks, masks: Integers, base: int) -> list[Array]:
+        """Push events onto stacks; the ends among them, as columns."""
+        memory = self.memory
         retained, counts = memory.retained, stacks.counts()
         ends = np.count_nonzero(masks & self._end_bit)
         columns: list[Array] = [np.empty(ends, np.int32) for _ in range(self._end_columns)]
+        if not len(masks):
+            return columns
         stacks.reserve(len(masks), memory.keys.counts())
         kernel = long_kernel_of(self.plan.scan_source, len(masks))
         count = kernel(
@@ -67,85 +131,76 @@ class Construction:
         stacks.added(counts)
         return [one[:count] for one in columns]
 
-    def sequences(self, ends: list[Array], most: int, threads: int, own: int) -> Constructed:
-        """The sequences of some ends, in order; at most so many, which several threads construct if they can.
+    # ---- construction ------------------------------------------------------------------------------------
+
+    def sequences(self, parts: list[Part], most: int, own: int) -> Constructed:
+        """The sequences of all ends, in order; at most so many, each part in a thread of its own.
 
         Where their number is not known before, each thread makes `own` at most.
         """
-        count = len(ends[0])
+        count = sum(map(len, parts))
         if not count:
             return Constructed([np.empty(0, np.int32)] * self.plan.shape.length, 0)
         share = 1 / count
-        parts = list(pairwise(count * k // threads for k in range(threads + 1)))
         if self.plan.counts_first and self.memory.once and not self.limits.sheds:
-            return Constructed(self._counted(ends, parts, most, share), 0)
-        if threads == 1:
-            return self._grown(ends, parts[0], most, self._scratch, share)
-        most_each = min(most, own)
-        work = each_in_a_thread(lambda part: self._grown(ends, part, most_each, _scratch(self.plan), share), parts)
+            return Constructed(self._counted(parts, most, share), 0)
+        if len(parts) == 1:
+            return self._grown(parts[0], most, share)
+        work = each_in_a_thread(lambda part: self._grown(part, min(most, own), share), parts)
         columns = [np.concatenate(column) for column in zip(*(one.columns for one in work), strict=True)]
         if len(columns[0]) > most:
             raise TooManyError
         return Constructed(columns, 0)
 
-    def _counted(self, ends: list[Array], parts: list[tuple[int, int]], most: int, share: float) -> list[Array]:
+    def _counted(self, parts: list[Part], most: int, share: float) -> list[Array]:
         """Sequences whose number can be counted first: then all threads write into the same columns."""
-        scratches = [_scratch(self.plan) for _ in parts]
         none = [np.empty(0, np.int32)] * self.plan.shape.length
 
-        def count(number: int) -> int:
-            kernel = self._kernel(ends, scratches[number])
-            return int(kernel(False, *parts[number], 0, 0, most, False, none)[1])
+        def count(part: Part) -> int:
+            return int(self._kernel(part)(False, part.begin, part.end, 0, 0, most, False, none)[1])
 
         def fill(number: int) -> None:
-            kernel = self._kernel(ends, scratches[number], share)
-            kernel(True, *parts[number], begins[number], begins[number + 1], most, False, columns)
+            part, begin, end = parts[number], begins[number], begins[number + 1]
+            self._kernel(part, share)(True, part.begin, part.end, begin, end, most, False, columns)
 
-        numbers = range(len(parts))
-        counts = [count(0)] if len(parts) == 1 else each_in_a_thread(count, numbers)
-        begins = [sum(counts[:number]) for number in range(len(parts) + 1)]
+        begins = [0, *accumulate(each_in_a_thread(count, parts))]
         if begins[-1] > most:
             raise TooManyError
         columns = [np.empty(begins[-1], np.int32) for _ in none]
-        if len(parts) == 1:
-            fill(0)
-        else:
-            each_in_a_thread(fill, numbers)
+        each_in_a_thread(fill, range(len(parts)))
         return columns
 
-    def _grown(
-        self, ends: list[Array], part: tuple[int, int], most: int, scratch: dict[str, Growing], share: float
-    ) -> Constructed:
+    def _grown(self, part: Part, most: int, share: float) -> Constructed:
         """Sequences whose number is not known: there is room for more of them whenever it is needed."""
-        kernel, length = self._kernel(ends, scratch, share), self.plan.shape.length
+        kernel, length = self._kernel(part, share), self.plan.shape.length
         columns = [Growing(np.int32) for _ in range(length)]
-        done, end = part
+        done = part.begin
         found = shed = 0
         room = min(_ROOM, most)
-        while done < end:
+        while done < part.end:
             for column in columns:
                 column.count = found
                 column.reserve(room - found, most)
             room = min(len(columns[0].data), most)
             data = [one.data for one in columns]
-            done, found, shed = kernel(True, done, end, found, room, most, self.limits.sheds, data)
+            done, found, shed = kernel(True, done, part.end, found, room, most, self.limits.sheds, data)
             if shed and not self.limits.sheds:
                 raise TooManyError
             room = min(2 * room, most)
         return Constructed([one.data[:found] for one in columns], shed)
 
-    def _kernel(self, ends: list[Array], scratch: dict[str, Growing], share: float = 0.0) -> Kernel:
+    def _kernel(self, part: Part, share: float = 0.0) -> Kernel:
         """The kernel for some ends, which takes what to do and the columns to fill."""
-        plan, memory = self.plan, self.memory
-        counts = memory.stacks.counts()
+        plan, memory, stacks = self.plan, self.memory, part.stacks
+        counts = stacks.counts()
         for name, (level, _type) in Scratch.names(plan.shape).items():
-            scratch[name].reserve(int(counts[level]))
+            part.scratch[name].reserve(int(counts[level]))
         kernel = long_kernel_of(plan.source, len(memory.retained.pushed[1]), share)
         retained = memory.retained
         events = (retained.starts, retained.ends, retained.start_clocks, retained.clocks, plan.limit)
         keys = memory.keys.arrays(memory.retained)
-        nodes = (*memory.stacks.nodes_by_level, *ends, *memory.stacks.lists)
-        work = [one.data for one in scratch.values()]
+        nodes = (*stacks.nodes_by_level, *part.ends, *stacks.lists)
+        work = [one.data for one in part.scratch.values()]
         values = memory.arguments()
 
         def run(*arguments: Any) -> Any:

@@ -54,17 +54,16 @@ class ScanMatching(CompiledMatching[Memory]):
 
     def _construct(self, prepared: Prepared, base: int, most: int) -> list[Array]:
         """All sequences that end in a batch, as columns of event numbers, in the order of their ends."""
-        length, before = self.plan.shape.length, self.memory.stacks.nodes
-        ends = self.construction.scan(prepared.masks, base)
-        nodes = self.memory.stacks.nodes if len(prepared) else before
-        self.counters.add(Counters(made=nodes - before, peak=nodes))
-        if nodes > self.limits.max_nodes:
-            raise self.limits.exceeded("max_nodes")
         # what is shed must not depend on the number of threads
         large = self.once and len(prepared) >= share.PARALLEL_FROM and not self.limits.sheds
         threads = self.threads if large else 1
+        before = self.memory.stacks.nodes
+        parts, made = self.construction.scan(prepared.masks, base, threads)
+        self.counters.add(Counters(made=made, peak=before + made))
+        if before + made > self.limits.max_nodes:
+            raise self.limits.exceeded("max_nodes")
         # one thread may have nearly all of them: only their numbers have to fit as often as there are threads
-        own = self.room.most(4 * length * threads)
-        constructed = self.construction.sequences(ends, min(self.limits.max_matches, most), threads, own)
+        own = self.room.most(4 * self.plan.shape.length * threads)
+        constructed = self.construction.sequences(parts, min(self.limits.max_matches, most), own)
         self.counters.shed_matches += constructed.shed
         return constructed.columns
