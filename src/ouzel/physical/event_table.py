@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from ouzel.logical.schema import NESTED, Schema
 from ouzel.logical.values import Kind, from_arrow
+from ouzel.physical.compiled.share import picked
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.meaning import plain
 
@@ -98,12 +99,12 @@ class EventTable:
         column = self.table.column(name)
         return column if are_all(rows, len(self)) else column.take(pa.array(rows))
 
-    def intervals_of(self, rows: Integers) -> tuple[Integers, Integers, Integers, Integers]:
+    def intervals_of(self, rows: Integers, threads: int = 1) -> tuple[Integers, Integers, Integers, Integers]:
         """The intervals of some rows: starts and ends as moments, and as times; what is one stays one."""
         columns = self.starts, self.ends, self.start_times, self.end_times
         if are_all(rows, len(self)):
             return columns
-        arrays = {key: one[rows] for key, one in {id(one): one for one in columns}.items()}
+        arrays = {key: picked(one, rows, threads) for key, one in {id(one): one for one in columns}.items()}
         starts, ends, start_times, end_times = (arrays[id(one)] for one in columns)
         return starts, ends, start_times, end_times
 

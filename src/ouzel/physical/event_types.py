@@ -10,7 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.physical.compiled.names import marked
+from ouzel.physical.compiled.share import in_threads, picked
 from ouzel.physical.meaning import encoded
+from ouzel.physical.recycled import recycled
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 # After so many events, types that are not rare have occurred.
@@ -70,6 +72,20 @@ class EventTypes:
         if len(places) == 1:
             return np.full(len(self), marks[places[0]], marks.dtype)
         return marks[np.array(places, np.int32)][self.codes]
+
+    def selected(self, names: tuple[str, ...], marks: Any, threads: int = 1) -> tuple[Integers, Any]:
+        """The rows of the events whose type is one of the given names, and the mark of each."""
+        every = self.marked(names, marks, threads)
+
+        def select(begin: int, end: int) -> Integers:
+            found: Integers = np.flatnonzero(every[begin:end] != marks[-1])
+            return np.add(found, begin, out=found)
+
+        parts = in_threads(select, len(every), threads)
+        rows = parts[0]
+        if len(parts) > 1:
+            rows = np.concatenate(parts, out=recycled(sum(map(len, parts))))
+        return rows, picked(every, rows, threads)
 
     def occurring(self, names: tuple[str, ...]) -> set[int]:
         """The places of those of some names that are types of events; mostly the first events tell."""

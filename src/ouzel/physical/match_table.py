@@ -29,7 +29,12 @@ class One:
 
     def numbered(self, rows: Integers) -> One:
         """The same with other numbers: those of `rows` for places in it."""
-        return One(np.append(rows, -1)[self.rows], self.unbound)
+        # there may be many more rows than matches: no copy of them is made to have a place for -1
+        numbers = rows[self.rows]
+        unbound = self.rows < 0
+        if unbound.any():
+            numbers[unbound] = -1
+        return One(numbers, self.unbound)
 
     def placed(self, numbers: Integers) -> One:
         """The same with places among numbers, which are in order, for these."""

@@ -81,7 +81,7 @@ def described(problems: list[Problem]) -> dict[int, str]:
 def bad_table(table: pa.Table, texts: Mapping[int, str]) -> pa.Table:
     """The malformed rows of a table, with their row numbers and what is wrong."""
     row, problem = free_names(table.column_names)
-    bad = table.take(pa.array(texts, pa.int64()))
+    bad = table.take(pa.array(texts, pa.int64())) if texts else table.slice(0, 0)
     bad = bad.append_column(row, pa.array(texts, pa.int64()))
     return bad.append_column(problem, pa.array(texts.values(), pa.string()))
 

@@ -1,8 +1,9 @@
 """Which of a few names the strings of a long column are: mostly a comparison of eight bytes, or a code.
 
 The first eight bytes of a string are one number, of which bytes behind the string are masked out; so are the last
-eight of a longer one.  With its length these tell all strings of up to 16 bytes apart.  Longer names are left to
-Arrow, and so are the last strings of a column, behind which there may be fewer than eight bytes.
+eight of a longer one.  With its length these tell all strings of up to 16 bytes apart; where no name has more than
+seven bytes, the length is the eighth.  Longer names are left to Arrow, and so are the last strings of a column,
+behind which there may be fewer than eight bytes.
 """
 
 from __future__ import annotations
@@ -94,10 +95,13 @@ class _Wanted:
     """Names as a kernel looks for them."""
 
     def __init__(self, names: list[bytes]) -> None:
-        self.firsts = np.array([_number(name[:8]) for name in names], np.int64)
-        self.lasts = np.array([_number(name[-8:]) if len(name) > 8 else 0 for name in names], np.int64)
         self.sizes = np.array([len(name) for name in names], np.int64)
-        self.source = _source(len(names), long=bool(np.any(self.lasts)))
+        self.lasts = np.array([_number(name[-8:]) if len(name) > 8 else 0 for name in names], np.int64)
+        self.firsts = np.array([_number(name[:8]) for name in names], np.int64)
+        short = int(self.sizes.max()) < 8
+        if short:
+            self.firsts |= self.sizes << 56
+        self.source = _short_source(len(names)) if short else _source(len(names))
 
     def mark(self, chunk: pa.Array, marks: Any, out: Any) -> int:
         """Mark the strings of a chunk without nulls, as far as there are eight bytes from where each begins."""
@@ -118,22 +122,40 @@ def _number(text: bytes) -> int:
     return int.from_bytes(text, "little", signed=len(text) == 8)
 
 
-def _source(names: int, *, long: bool) -> str:
-    """The kernel for so many names, some of them longer than eight bytes.
+def _short_source(names: int) -> str:
+    """The kernel for so many names of less than eight bytes: with its size in the eighth, each is one number.
 
     Numbers without a sign are never taken for places from the end, and without `and` there is nothing to branch:
     both make it several times faster.
     """
+    known = "\n".join(f"    first{n} = firsts[{n}]" for n in range(names))
+    tests = "\n".join(f"        n = {n} if first == first{n} else n" for n in range(names))
+    return f"""
+@jit
+def kernel(places, words, firsts, lasts, sizes, marks, out):
+    keep = np.zeros(9, np.int64)
+    for size in range(1, 8):
+        keep[size] = (1 << (8 * size)) - 1
+{known}
+    end = places[0]
+    for i in range(len(out)):
+        begin = end
+        end = places[i + 1]
+        size = min(np.uint32(end - begin), np.uint32(8))
+        first = (words[begin] & keep[size]) | (np.int64(size) << 56)
+        n = {names}
+{tests}
+        out[i] = marks[n]
+"""
+
+
+def _source(names: int) -> str:
+    """The kernel for so many names, some of them longer."""
     known = "\n".join(
         f"    first{n}, last{n}, size{n} = firsts[{n}], lasts[{n}], sizes[{n}]" for n in range(names)
     )
-    differ = (
-        "(first ^ first{0}) | (last ^ last{0}) | (size ^ size{0})"
-        if long
-        else "(first ^ first{0}) | (size ^ size{0})"
-    )
+    differ = "(first ^ first{0}) | (last ^ last{0}) | (size ^ size{0})"
     tests = "\n".join(f"        n = {n} if ({differ.format(n)}) == 0 else n" for n in range(names))
-    last = "        last = words[end - np.uint32(8)] if size > 8 else 0" if long else ""
     return f"""
 @jit
 def kernel(places, words, firsts, lasts, sizes, marks, out):
@@ -148,7 +170,7 @@ def kernel(places, words, firsts, lasts, sizes, marks, out):
         length = np.uint32(end - begin)
         size = np.int64(length)
         first = words[begin] & keep[min(length, np.uint32(8))]
-{last}
+        last = words[end - np.uint32(8)] if size > 8 else 0
         n = {names}
 {tests}
         out[i] = marks[n]

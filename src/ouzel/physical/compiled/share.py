@@ -7,14 +7,15 @@ from contextvars import Context, copy_context
 from functools import partial
 from itertools import pairwise
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ouzel.physical import stoppable
+from ouzel.physical import recycled, stoppable
 from ouzel.physical.worker import in_background
 
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
+Array = np.ndarray[Any, Any]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -28,6 +29,20 @@ def in_threads(work: Callable[[int, int], Result], count: int, threads: int) -> 
         return [work(0, count)]
     edges = [count * k // threads for k in range(threads + 1)]
     return each_in_a_thread(lambda ends: work(*ends), list(pairwise(edges)))
+
+
+def picked(values: Array, places: Integers, threads: int) -> Array:
+    """The values at some places, all of which there are; threads share the work."""
+    if threads < 2 or len(places) < PARALLEL_FROM:
+        return recycled.picked(values, places)  # type: ignore[no-any-return]
+    out: Array = recycled.recycled(len(places), values.dtype)
+
+    def pick(begin: int, end: int) -> None:
+        # to clip places is faster than to check them
+        np.take(values, places[begin:end], out=out[begin:end], mode="clip")
+
+    in_threads(pick, len(places), threads)
+    return out
 
 
 def each_in_a_thread(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:

@@ -16,8 +16,9 @@ from ouzel.kernels import numbering
 from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.compiled.share import picked
 from ouzel.physical.contract import UnsuitableError
-from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.event_table import EventTable, Integers, are_all
 from ouzel.physical.meaning import constant_key, encoded, key_values, plain
 from ouzel.physical.memory.growing import Growing
 from ouzel.physical.memory.key_numbers import KeyNumbers, are_integers
@@ -59,20 +60,20 @@ class Partitions:
         self._seen.fill(self.count * self.counts, 0)
         return self._seen.values
 
-    def number(self, events: EventTable, rows: Integers) -> Integers:
+    def number(self, events: EventTable, rows: Integers, threads: int = 1) -> Integers:
         """The partitions of some rows; one with a null in its key is in none and gets -1."""
         if not self.tests:
             return np.zeros(len(rows), np.int64)
-        parts = self._number(events, rows)
+        parts = self._number(events, rows, threads)
         if self._outside:
             # the column may hold something for events whose type does not have the attribute
             parts = np.where(events.types.among(self._outside)[rows] >= 0, -1, parts)
         return parts
 
-    def _number(self, events: EventTable, rows: Integers) -> Integers:
+    def _number(self, events: EventTable, rows: Integers, threads: int) -> Integers:
         if self._is_direct and (whole := _whole(events.table.column(self.tests[0][0]))) is not None:
             return self._counted(self._keys_of([whole[0]]).of_integers(whole[1][rows]))
-        taken = [self._taken(events, rows, column, test) for column, test in self.tests]
+        taken = [self._taken(events, rows, column, test, threads) for column, test in self.tests]
         if len(rows) <= FEW and not self.once and not self._has_constants:
             keys = pa.table(taken, names=self._names)
             return self._counted(self._keys_of(keys.schema.types).number(keys))
@@ -85,9 +86,16 @@ class Partitions:
             return parts
         return self._known(taken, parts, count)
 
-    def _taken(self, events: EventTable, rows: Integers, column: str, test: EquivalenceTest) -> pa.ChunkedArray:
+    def _taken(
+        self, events: EventTable, rows: Integers, column: str, test: EquivalenceTest, threads: int
+    ) -> pa.ChunkedArray:
         """What a test compares of some rows; of several columns, texts that are equal if their values are."""
         if column != SEVERAL:
+            # of integers, all that matters of one batch is which are equal: Arrow takes some times as long
+            whole = _whole(events.table.column(column)) if self.once and test.constant is None else None
+            if whole is not None:
+                numbers = whole[1] if are_all(rows, len(events)) else picked(whole[1], rows, threads)
+                return pa.chunked_array([pa.array(numbers)])
             return _comparable(events.column(column, rows))
         words = np.full(len(rows), None, object)
         minded = self._types | test.pattern_types
@@ -235,9 +243,12 @@ def _small_integers(column: pa.ChunkedArray) -> tuple[Integers, int] | None:
 
 def _combined(parts: Integers, count: int, codes: Integers, distinct: int) -> tuple[Integers, int]:
     """Number the pairs of two numberings, closing gaps where there would be too many."""
-    if count == 1 and len(parts) and int(parts.min()) == 0:
+    if count == 1 and parts.min(initial=0) == 0:
         return codes, distinct
-    joined = np.where((parts < 0) | (codes < 0), -1, parts * distinct + codes)
+    joined: Integers = np.multiply(parts, distinct, out=recycled(len(parts)))
+    joined += codes
+    if min(parts.min(initial=0), codes.min(initial=0)) < 0:
+        joined[(parts < 0) | (codes < 0)] = -1
     if count * distinct <= max(4 * len(parts), 1024):
         return joined, count * distinct
     known, numbers = np.unique(joined, return_inverse=True)

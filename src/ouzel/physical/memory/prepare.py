@@ -105,24 +105,30 @@ class Preparation:
 
     def of(self, events: EventTable, partitions: Partitions, threads: int = 1) -> Prepared:
         """The events of a batch, or of all there are."""
-        codes = events.types.marked(self.names, self._numbers, threads)
         everything = self._counts or self._keep_all
-        rows = numbered(len(events)) if everything else (codes != len(self.names)).nonzero()[0]
+        if everything:
+            rows, codes = numbered(len(events)), events.types.marked(self.names, self._numbers, threads)
+        else:
+            rows, codes = events.types.selected(self.names, self._numbers, threads)
         if not len(rows):
             return NONE
-        starts, ends, start_times, end_times = events.intervals_of(rows)
+        starts, ends, start_times, end_times = events.intervals_of(rows, threads)
         if len(ends) > 1 and (ends[1:] < ends[:-1]).any():
-            rows = rows[np.argsort(ends, kind="stable")]
-            starts, ends, start_times, end_times = events.intervals_of(rows)
-        masks = picked(self._bits, picked(codes, rows))
+            order = np.argsort(ends, kind="stable")
+            rows, codes = rows[order], codes[order]
+            starts, ends, start_times, end_times = events.intervals_of(rows, threads)
+        masks = picked(self._bits, codes)
         if not self.filters.is_empty:
             masks = self.filters.apply(masks, events, rows, end_times)
             if not everything and not masks.all():
-                rows, masks = rows[masks != 0], masks[masks != 0]
-                starts, ends, start_times, end_times = events.intervals_of(rows)
-        parts = partitions.number(events, rows)
+                wanted = np.flatnonzero(masks)
+                rows, codes, masks = rows[wanted], codes[wanted], masks[wanted]
+                starts, ends, start_times, end_times = events.intervals_of(rows, threads)
+        parts = partitions.number(events, rows, threads)
         clocks = partitions.positions(ends, parts) if self._counts else end_times
-        prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks, picked(codes, rows))
+        prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks, codes)
+        if not everything and parts.min(initial=0) >= 0:
+            return prepared
         dropped = parts < 0
         if self._strict:
             masks[dropped] = 0

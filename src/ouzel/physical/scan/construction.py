@@ -66,7 +66,6 @@ class Construction:
         self.limits = limits
         self._scratch = _scratch(plan)
         self._end_columns = len(plan.shape.fields(plan.shape.depth))
-        self._end_bit = 1 << plan.shape.positives[-1].bit
 
     # ---- scan --------------------------------------------------------------------------------------------
 
@@ -117,8 +116,8 @@ class Construction:
         """Push events onto stacks; the ends among them, as columns."""
         memory = self.memory
         retained, counts = memory.retained, stacks.counts()
-        ends = np.count_nonzero(masks & self._end_bit)
-        columns: list[Array] = [np.empty(ends, np.int32) for _ in range(self._end_columns)]
+        # room that is never written costs nothing
+        columns: list[Array] = [np.empty(len(masks), np.int32) for _ in range(self._end_columns)]
         if not len(masks):
             return columns
         stacks.reserve(len(masks), memory.keys.counts())
