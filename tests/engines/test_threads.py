@@ -60,3 +60,12 @@ def test_threads_push_the_nodes_that_one_would(
         for count, report in zip((1, threads), reports, strict=True):
             oz.match(events, query.text, engine="scan", types=TYPES, threads=count, report=report)
     assert reports[0].counters == reports[1].counters
+
+
+@pytest.mark.parametrize("each", [0, 64], ids=["counted", "guessed"])
+@settings(max_examples=60)
+@given(SEQUENCES, streams(min_events=4, max_events=14), THREADS)
+def test_however_many_sequences_are_expected(each: int, query: RandomQuery, events: Events, threads: int) -> None:
+    # with hardly any room, guesses are wrong at times
+    with patch.object(construction, "FEW_EACH", each), patch.object(construction, "_ROOM", 1):
+        agree(query.text, events, "scan", threads)

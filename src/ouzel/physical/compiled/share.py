@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Below so many events, a second thread costs more than it saves.
-PARALLEL_FROM = 100_000
+PARALLEL_FROM = 50_000
 
 
 def in_threads(work: Callable[[int, int], Result], count: int, threads: int) -> list[Result]:

@@ -16,7 +16,8 @@ from ouzel.physical.compiled.share import each_in_a_thread
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.memory.growing import Growing
-from ouzel.physical.scan.construction_source import Scratch
+from ouzel.physical.recycled import recycled
+from ouzel.physical.scan.construction_source import COUNTLESS, Scratch
 from ouzel.physical.scan.memory import Memory
 from ouzel.physical.scan.stacks import Stacks
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 # Threads scan on their own if they scan no more than that share of all events again.
 MOST_AGAIN = 0.25
+# One of so many ends is looked at to guess how many sequences there are; up to so many of each, that is tried.
+SAMPLE, FEW_EACH = 64, 64
 # So many matches there is room for at first.
 _ROOM = 1_024
 
@@ -153,21 +156,59 @@ class Construction:
 
     def _counted(self, parts: list[Part], most: int, share: float) -> list[Array]:
         """Sequences whose number can be counted first: then all threads write into the same columns."""
-        none = [np.empty(0, np.int32)] * self.plan.shape.length
-
-        def count(part: Part) -> int:
-            return int(self._kernel(part)(False, part.begin, part.end, 0, 0, most, False, none)[1])
+        some = len(parts[0]) // SAMPLE + 1
+        each = self._count(parts[0], some) / some
+        if each <= FEW_EACH and (guessed := self._guessed(parts, most, 2 * each, share)) is not None:
+            return guessed
 
         def fill(number: int) -> None:
             part, begin, end = parts[number], begins[number], begins[number + 1]
             self._kernel(part, share)(True, part.begin, part.end, begin, end, most, False, columns)
 
-        begins = [0, *accumulate(each_in_a_thread(count, parts))]
+        begins = [0, *accumulate(each_in_a_thread(self._count, parts))]
         if begins[-1] > most:
             raise TooManyError
-        columns = [np.empty(begins[-1], np.int32) for _ in none]
+        columns = self._columns(begins[-1])
         each_in_a_thread(fill, range(len(parts)))
         return columns
+
+    def _count(self, part: Part, ends: int | None = None) -> int:
+        """The number of sequences of a part, or of its first ends."""
+        end = part.end if ends is None else min(part.begin + ends, part.end)
+        return int(self._kernel(part)(False, part.begin, end, 0, 0, COUNTLESS, False, self._columns(0))[1])
+
+    def _guessed(self, parts: list[Part], most: int, each: float, share: float) -> list[Array] | None:
+        """Sequences that are written into room for so many of each end, and then together; None if they are more.
+
+        Where there are few, to count them takes as long as to write them.
+        """
+
+        def write(part: Part) -> list[Array] | None:
+            room = int(each * len(part)) + _ROOM
+            columns, kernel = self._columns(room), self._kernel(part, share)
+            done, found, _shed = kernel(True, part.begin, part.end, 0, room, COUNTLESS, False, columns)
+            return [one[:found] for one in columns] if done == part.end else None
+
+        written = [one for one in each_in_a_thread(write, parts) if one is not None]
+        if len(written) < len(parts):
+            return None
+        begins = [0, *accumulate(len(one[0]) for one in written)]
+        if begins[-1] > most:
+            raise TooManyError
+        if len(parts) == 1:
+            return written[0]
+        columns = self._columns(begins[-1])
+
+        def copy(number: int) -> None:
+            for column, own in zip(columns, written[number], strict=True):
+                column[begins[number] : begins[number + 1]] = own
+
+        each_in_a_thread(copy, range(len(parts)))
+        return columns
+
+    def _columns(self, count: int) -> list[Array]:
+        """Columns for so many sequences."""
+        return [recycled(count, np.int32) for _ in range(self.plan.shape.length)]
 
     def _grown(self, part: Part, most: int, share: float) -> Constructed:
         """Sequences whose number is not known: there is room for more of them whenever it is needed."""
