@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import ouzel as oz
-from ouzel.runtimes.spark import batch
+from ouzel.runtimes.spark import time_slices
 from spark_events import SCHEMA, Events, expected, rows, stream
 from spark_feeds import END, Feed, in_batches
 
@@ -46,7 +46,7 @@ def test_batches(frame: DataFrame, events: Events, name: str) -> None:
 
 
 def test_slices_are_more_than_one(frame: DataFrame, events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "WINDOWS_PER_SLICE", 1)
+    monkeypatch.setattr(time_slices, "WINDOWS_PER_SLICE", 1)
     for name in ("slices", "slices refuted before", "slices refuted after"):
         found = oz.match(frame, QUERIES[name], spark=oz.SparkOptions(tasks=9))
         assert found.rdd.getNumPartitions() > 4
