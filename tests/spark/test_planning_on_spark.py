@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from py4j.clientserver import JavaClient  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 
 import ouzel as oz
 from ouzel.bench.spark_batch import several_bare, several_queries
+from ouzel.runtimes.reading import Reading
+from ouzel.runtimes.spark.task import Task
 from ouzel.runtimes.spark.time_slices import Span
 from spark_events import PAIR, QUERIES, SCHEMA, Events, expected, rows, stream
 from spark_feeds import END
@@ -86,3 +91,21 @@ def test_where_time_is_cut_changes_nothing(
     found = oz.match(frame(spark, events), QUERIES[name], spark=oz.SparkOptions(tasks=3), on_bad="quarantine")
     assert found.rdd.getNumPartitions() == 6
     assert rows(found) == expected(events[:-1], QUERIES[name])
+
+
+def test_plans_are_made_once_for_what_is_the_same() -> None:
+    schema = pa.schema({"ts": "int64", "type": "string", "x": "int64"})
+
+    def task(value: Any, reading: Reading, schema: pa.Schema, engine: str) -> Task:
+        return Task("PATTERN SEQ(A a, B b) WHERE a.x = $x", "", {"x": value}, reading, schema, engine, oz.Limits())
+
+    own = (1, Reading(types={"A": {"x": pa.int64()}, "B": {}}), schema, "auto")
+    first = task(*own).compiled
+    assert task(*own).compiled is first
+    assert replace(task(*own), limits=oz.Limits(max_matches=5), memory=1).compiled is first
+    others = [(2, *own[1:]), (1.0, *own[1:]), (Decimal(1), *own[1:]), (*own[:3], "reference")]
+    others += [(1, Reading(types={"A": {"x": pa.int32()}, "B": {}}), *own[2:])]
+    others += [(*own[:2], schema.append(pa.field("y", "int64")), "auto")]
+    assert len({id(task(*other).compiled) for other in [own, *others]}) == 1 + len(others)
+    with pytest.raises(oz.QueryError, match="object"):
+        _ = task(object(), *own[1:]).compiled

@@ -13,8 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
 import ouzel as oz
+from ouzel.language.names import quoted
 from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark.columns import arrow_schema, narrowed
 from ouzel.runtimes.spark.pushdown import types_wanted_by_arrow, wanted_by_arrow, wanted_by_spark
@@ -129,6 +131,31 @@ def test_what_is_beyond_doubt_is_dropped(events: Any) -> None:
     for condition, count in (("a.i = 7", 1), ("a.s = 'x'", 1), ("a.b = TRUE", 3), ("a.small < 0", 2)):
         task = task_of(events, condition)
         assert events.where(by_spark(task, events)).count() == count
+
+
+ODD = ["it's", 'say "x"', "back\\slash", "${spark.app.name}", "' OR TRUE --", "\n", "", "\u0000", "`", "ß"]
+
+
+def test_texts_and_names_that_mean_something_in_sql(spark: SparkSession) -> None:
+    """They are compared as they are; a name in which Spark would replace something even so, is not mentioned."""
+    table = [(number, "A", text) for number, text in enumerate(ODD)]
+
+    def wanted(name: str, text: str) -> str | None:
+        query = f"PATTERN SEQ(A a, B b) WHERE a.{quoted(name)} = $text RETURN a.ts AS id"
+        task = narrowed(Task(query, "", {"text": text}, Reading(), arrow_schema(frame(name)), "auto", oz.Limits()))
+        return wanted_by_spark([plan.query for plan in task.plans], task, frame(name).schema)
+
+    def frame(name: str) -> Any:
+        return spark.createDataFrame(
+            table, StructType().add("ts", "long").add("type", "string").add(name, "string")
+        )
+
+    name = "o`d.d'"
+    conditions = [wanted(name, text) for text in ODD]
+    flags = frame(name).select(*(f.expr(condition or "").alias(str(n)) for n, condition in enumerate(conditions)))
+    kept = [[number for number, row in enumerate(flags.collect()) if row[n]] for n in range(len(ODD))]
+    assert kept == [[number] for number in range(len(ODD))]
+    assert wanted("${spark.app.name}", "x") is None
 
 
 def test_strings_that_spark_compares_otherwise(spark: SparkSession) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -48,12 +46,12 @@ def spans_of(
     time = task.reading.time
     new = [condition for condition in conditions if (time, condition) not in known]
     if new:
-        flags = [f.lit(True) if condition is None else f.expr(condition) for condition in new]
         asked = []
-        for flag in flags:
+        for condition in new:
+            flag = f.expr(condition or "TRUE")
             own = f.when(flag, ticks)
             asked += [f.min(own), f.max(own), f.count(f.when(flag, f.lit(1)))]
-        [found] = narrow.where(reduce(or_, flags)).agg(*asked).collect()
+        [found] = narrow.where(" OR ".join(condition or "TRUE" for condition in new)).agg(*asked).collect()
         for number, condition in enumerate(new):
             least, most, rows = found[3 * number : 3 * number + 3]
             known[time, condition] = Span(least or 0, most or 0, 0 if least is None else rows)
