@@ -15,8 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 import ouzel as oz
 from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark.keys import chains_of, key_columns
+from ouzel.runtimes.spark.processor import ENDLESS
 from ouzel.runtimes.spark.task import Task
-from ouzel.testing.strategies import RandomQuery, queries, streams
+from ouzel.testing.strategies import STRATEGIES, RandomQuery, queries, streams
 from spark_events import EVENT_TYPES, SCHEMA, Events, rows, rows_of, stream
 from spark_feeds import END, Feed, in_batches
 
@@ -87,10 +88,13 @@ def test_a_query_runs_after_those_that_feed_it_and_no_others() -> None:
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
+    """Queries that all have an equivalence test, some of them over matches of others."""
     made: list[str] = []
     several: list[RandomQuery] = []
     for number in range(draw(st.integers(2, 3))):
-        query = draw(queries(composites=tuple(made)))
+        query = draw(queries(composites=tuple(made), strategies=STRATEGIES[1:]))
+        if not any(condition.startswith("[") for condition in query.conditions):
+            query.conditions.append("[k]")
         if number == 0 or draw(st.booleans()):
             query.into = f"P{number}"
             made.append(query.into)
@@ -101,19 +105,49 @@ def programs(draw: st.DrawFn) -> str:
 @given(programs(), streams(max_events=14))
 def test_buckets_of_keys_find_together_what_all_events_do(text: str, events: Events) -> None:
     """Without Spark: any program whose queries keep to a key, and all events of a key in a run of their own."""
-    found = keys(text)
-    assume(found)
-    apart: dict[Any, Events] = defaultdict(list)
-    for event in events:
-        apart[tuple(event[key] for key in found)].append(event)
+    assume(keys(text))
     whole = matched(events, text)
     for name in whole:
-        assert sorted(row for part in apart.values() for row in matched(part, text)[name]) == whole[name]
+        assert sorted(row for part in apart(events, text) for row in matched(part, text)[name]) == whole[name]
+
+
+@given(programs(), streams(max_events=14), st.integers(0, 13))
+def test_matchers_of_buckets_find_together_what_all_events_do(text: str, events: Events, cut: int) -> None:
+    """Without Spark: in two micro-batches, after each of which a matcher is made anew from its state."""
+    assume(keys(text))
+    task = Task(text, "", {}, Reading(types=EVENT_TYPES), ARROW, "auto", oz.Limits())
+    times = sorted(event["ts"] for event in events)
+    middle = times[min(cut, len(times) - 1)]
+    found: dict[str, list[str]] = defaultdict(list)
+    for bucket in apart(events, text):
+        matcher = task.matcher(watermark=ENDLESS, on_late="keep")
+        for now, is_before in ((middle, True), (times[-1], False)):
+            part = [event for event in bucket if (event["ts"] < middle) == is_before]
+            add(found, matcher.push(pa.Table.from_pylist(part, ARROW), now))
+            snapshot = matcher.snapshot()
+            matcher = task.matcher(watermark=ENDLESS, on_late="keep")
+            matcher.restore(snapshot)
+        add(found, matcher.finish())
+    assert {name: sorted(rows) for name, rows in found.items()} == matched(events, text)
+
+
+def apart(events: Events, text: str) -> list[Events]:
+    """The events by key."""
+    found: dict[Any, Events] = defaultdict(list)
+    for event in events:
+        found[tuple(event[key] for key in keys(text))].append(event)
+    return list(found.values())
 
 
 def matched(events: Events, text: str) -> dict[str, list[str]]:
-    found = oz.match(pa.Table.from_pylist(events, ARROW), text, types=EVENT_TYPES)
-    return {name: rows_of(table.to_pylist()) for name, table in found.items()}
+    found: dict[str, list[str]] = defaultdict(list)
+    add(found, oz.match(pa.Table.from_pylist(events, ARROW), text, types=EVENT_TYPES))
+    return {name: sorted(rows) for name, rows in found.items()}
+
+
+def add(found: dict[str, list[str]], results: dict[str, pa.Table]) -> None:
+    for name, table in results.items():
+        found[name] += rows_of(table.to_pylist())
 
 
 # ---- on Spark --------------------------------------------------------------------------------------------
