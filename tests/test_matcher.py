@@ -17,7 +17,7 @@ from ouzel.testing.strategies import RandomQuery, queries, streams
 SCHEMA = pa.schema(
     {"eid": pa.string(), "ts": pa.int64(), "type": pa.string(), "k": pa.int64(), "x": pa.int64(), "y": pa.int64()}
 )
-ALL = queries(non_overlap=True, totals=True)
+ALL = queries(non_overlap=True, totals=True, lacking=True)
 
 
 @settings(max_examples=300)

@@ -15,7 +15,8 @@ Events = list[dict[str, Any]]
 Found = dict[str, list[str]]
 VALUES = {"eid": "string", "k": "int64", "x": "int64", "y": "int64"}
 SCHEMA = pa.schema({"ts": "int64", "seq": "int64", "type": "string", **VALUES})
-TYPES = dict.fromkeys("ABCD", VALUES)
+# those of type D are in every partition
+TYPES = dict.fromkeys("ABC", VALUES) | {"D": {name: kind for name, kind in VALUES.items() if name != "k"}}
 
 
 @dataclass(frozen=True)

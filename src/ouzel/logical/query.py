@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NoReturn
 
 from ouzel.errors import QueryError, Span, did_you_mean, listed
@@ -59,9 +60,19 @@ class BoundQuery:
 
     @property
     def minds_all_events(self) -> bool:
-        """Whether events that no component wants matter: to contiguity they do, and to windows that count."""
-        skips = self.strategy in (Strategy.SKIP_TILL_ANY_MATCH, Strategy.SKIP_TILL_NEXT_MATCH)
+        """Whether events that no component wants matter: to contiguity they do, and to windows that count.
+
+        Under skip_till_next_match, an event of a key makes a partition in which those that lack it may match.
+        """
+        skips = self.strategy is Strategy.SKIP_TILL_ANY_MATCH or (
+            self.strategy is Strategy.SKIP_TILL_NEXT_MATCH and not self.shares_events
+        )
         return not skips or (self.window is not None and self.window.counts_events)
+
+    @cached_property
+    def shares_events(self) -> bool:
+        """Whether events may be in several partitions, as their type lacks an attribute of an equivalence test."""
+        return any(None in test.types_by_column for test in self.equivalences)
 
     @property
     def composites(self) -> tuple[str, ...]:

@@ -102,14 +102,17 @@ def queries(
     totals: bool = False,
     composites: tuple[str, ...] = (),
     kinds: bool = False,
+    lacking: bool = False,
 ) -> RandomQuery:
     """A query of sequences, closures, alternatives and negation, under one of the strategies.
 
     What it returns are the events of each match, or, with `totals`, now and then aggregates over matches.
     `composites` are types that other queries make, of which some components may be.  With `kinds` its conditions
-    are on values of all kinds, and call functions that `register_functions` registers.
+    are on values of all kinds, and call functions that `register_functions` registers.  With `lacking` some
+    components may be of type D, which is meant to lack the attribute k.
     """
-    components = _components(draw, closures=closures, negation=negation, composites=composites)
+    more = [*composites, *composites, *["D"] * lacking]
+    components = _components(draw, closures=closures, negation=negation, more=more)
     query = RandomQuery(components, _pattern(draw, components, alternatives=alternatives))
     query.strategy = draw(st.sampled_from(strategies))
     if query.strategy == "partition_contiguity" or draw(st.booleans()):
@@ -154,13 +157,11 @@ def _windows(count_windows: bool) -> st.SearchStrategy[str]:
     return st.one_of(time, events) if count_windows else time
 
 
-def _components(
-    draw: st.DrawFn, *, closures: bool, negation: bool, composites: tuple[str, ...] = ()
-) -> list[Component]:
+def _components(draw: st.DrawFn, *, closures: bool, negation: bool, more: list[str]) -> list[Component]:
     kinds = ["one", "one", "one"] + (["closure", "closure", "optional"] if closures else [])
     count = draw(st.integers(1, 3))
     types = [*TYPES, *TYPES, "ANY(A, B)", "ANY(B, C)"]
-    types += [text for name in composites for text in (*8 * (name,), f"ANY(A, {name})")]
+    types += [text for name in more for text in (*4 * (name,), f"ANY(A, {name})")]
     components = [_component(draw, f"v{number}", draw(st.sampled_from(kinds)), types) for number in range(count)]
     if negation and draw(st.booleans()):
         place = draw(st.integers(0, count))

@@ -111,8 +111,14 @@ class AutomatonPlan:
 
     @property
     def takes(self) -> Takes:
-        """To evaluate runs one after the other, it must have all events."""
-        return Takes.ALL_AT_ONCE if self.evaluation == "backtracking" else Takes.IN_ORDER
+        """To evaluate runs one after the other, or to know all partitions that share events, it must have all."""
+        is_whole = self.evaluation == "backtracking" or self.query.shares_events
+        return Takes.ALL_AT_ONCE if is_whole else Takes.IN_ORDER
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a match may be found several times: in several partitions, or ways to leave something empty."""
+        return self.query.shares_events or self.shape.ways.are_several
 
     @property
     def limit(self) -> int:
@@ -131,7 +137,7 @@ class AutomatonPlan:
         """Totals over all matches, unless something filters them, runs of several partitions go together, or
         events last, so that a path through the window may start before it.
         """
-        if self.refutations or self.shape.keyed or self.automaton.lasting or self.shape.ways.are_several:
+        if self.refutations or self.shape.keyed or self.automaton.lasting or self.repeats:
             return None
         matching = AutomatonMatching(self, limits, once=True, threads=1)
         return stoppable(lambda: matching.totals(events), tell)
@@ -140,8 +146,8 @@ class AutomatonPlan:
         """The match store, in which runs share what they have in common."""
         if self.evaluation == "backtracking":
             raise UnsuitableError("backtracking shares nothing")
-        if self.shape.ways.are_several:
-            raise UnsuitableError("several alternatives may be left empty, and paths tell them apart")
+        if self.repeats:
+            raise UnsuitableError("a match may be found in several partitions, or with several alternatives empty")
         return PathGraph(self, events, limits)
 
 

@@ -43,8 +43,7 @@ class AutomatonMatching(CompiledMatching[Memory]):
 
     def __init__(self, plan: AutomatonPlan, limits: Limits, *, once: bool, threads: int) -> None:
         """Begin with nothing; `threads` share the partitions of a large table that comes at once."""
-        several = plan.shape.ways.are_several
-        super().__init__(plan, Memory(plan, once=once), limits, once=once, threads=threads, repeats=several)
+        super().__init__(plan, Memory(plan, once=once), limits, once=once, threads=threads, repeats=plan.repeats)
         self.plan = plan
         self._bounds = RunBounds.of(self.limits, self.room, plan.widths)
         self._counting = Lock()
@@ -58,7 +57,12 @@ class AutomatonMatching(CompiledMatching[Memory]):
         prepared = self.preparation.of(events, self.memory.partitions, self.threads)
         if self._always and not called(self._always, partial(can_match, self.plan.query)):
             return NONE
-        return prepared if self.plan.shape.keyed else prepared.by_partition()
+        if not self.plan.shape.keyed:
+            return prepared.by_partition()
+        if (spread := self.memory.partitions.shared) is None:
+            return prepared
+        # runs go through the first kind of partitions
+        return prepared.taken(np.argsort(prepared.parts >= spread.driven, kind="stable"))
 
     def graph(self, events: EventTable) -> tuple[Any, Integers]:
         """Match events that come at once without writing matches out: the ends of paths in the match store.
@@ -93,6 +97,10 @@ class AutomatonMatching(CompiledMatching[Memory]):
 
     def bind(self, prepared: Prepared, base: int) -> Bound:
         """The matches that end in a batch, written out."""
+        bound, spread = self._found(prepared, base), self.memory.partitions.shared
+        return bound if spread is None else spread.settled(bound, prepared.rows, prepared.parts)
+
+    def _found(self, prepared: Prepared, base: int) -> Bound:
         begins, arguments = self._begins(prepared), self._arguments(prepared)
         # what is shed must not depend on the number of threads
         is_shared = self.once and len(prepared) >= share.PARALLEL_FROM and not self.limits.sheds
@@ -131,10 +139,13 @@ class AutomatonMatching(CompiledMatching[Memory]):
 
     def _begins(self, new: Prepared) -> Integers:
         """Where the new events of each partition begin that has some, and where all end."""
-        if self.plan.shape.keyed or len(new) < 2:
-            return np.arange(0, len(new) + 1, max(len(new), 1))
-        begins = np.flatnonzero(new.parts[1:] != new.parts[:-1]) + 1
-        return np.concatenate([np.zeros(1, np.int64), begins, np.full(1, len(new), np.int64)])
+        spread, parts = self.memory.partitions.shared, new.parts
+        if spread is not None:
+            parts = parts[: int(np.count_nonzero(parts < spread.driven))]
+        if self.plan.shape.keyed or len(parts) < 2:
+            return np.arange(0, len(parts) + 1, max(len(parts), 1))
+        begins = np.flatnonzero(parts[1:] != parts[:-1]) + 1
+        return np.concatenate([np.zeros(1, np.int64), begins, np.full(1, len(parts), np.int64)])
 
     def _arguments(self, new: Prepared) -> list[Any]:
         events = self.memory.retained.pushed[0]

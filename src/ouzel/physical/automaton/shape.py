@@ -23,7 +23,6 @@ from ouzel.physical.automaton.steps import Crossing, build_steps
 from ouzel.physical.automaton.ways import Stand, Ways
 from ouzel.physical.compiled.sources import TYPE
 from ouzel.physical.contract import UnsuitableError
-from ouzel.physical.memory.partitions import key_column
 
 
 @dataclass(frozen=True)
@@ -92,8 +91,6 @@ def check_suitable(query: BoundQuery) -> None:
     """Say in an UnsuitableError why no automaton can run a query, if so."""
     if has_conjunction_or_group(query.pattern):
         raise UnsuitableError("an automaton takes events in sequence, not & or grouping closures")
-    for test in query.equivalences:
-        key_column(query, test)
 
 
 def shape_of(query: BoundQuery) -> Shape:

@@ -88,7 +88,7 @@ class CompiledMatching(ABC, Generic[Memory]):
     ) -> None:
         """Begin with nothing; `threads` share some of the work on a large table that comes at once.
 
-        `repeats` says that the engine may bind the events of a match in several ways.
+        `repeats` says that the engine may bind the events of a match several times.
         """
         self.memory = memory
         self.limits = limits.settled()  # also of what finishes matches
@@ -98,7 +98,7 @@ class CompiledMatching(ABC, Generic[Memory]):
         self.counters = Counters()
         out = memory.retained, memory.pending, self.limits, self.counters
         self.finishing = Finishing(plan.query, plan.refutations, *out, repeats=repeats)
-        self.preparation = Preparation(plan.query, plan.filters)
+        self.preparation = Preparation(plan.query, plan.filters, self.room)
 
     @abstractmethod
     def prepare(self, events: EventTable) -> Prepared:

@@ -17,11 +17,12 @@ from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.share import picked
-from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import EventTable, Integers, are_all
+from ouzel.physical.limits import Room
 from ouzel.physical.meaning import constant_key, encoded, key_values, plain
 from ouzel.physical.memory.growing import Growing
 from ouzel.physical.memory.key_numbers import KeyNumbers, are_integers
+from ouzel.physical.memory.spread import ANY, Spread
 from ouzel.physical.recycled import recycled
 
 # The name of a key that is in several columns.
@@ -49,6 +50,7 @@ class Partitions:
         one_column = len(self.tests) == 1 and self.tests[0][0] != SEVERAL
         self._is_direct = one_column and not once and not self._has_constants
         self.keys: KeyNumbers | None = None
+        self.shared: Spread | None = None
         self.count = 0 if self.tests else 1
         self.counts = query.window is not None and query.window.counts_events
         self._seen, self._over, self._latest = (Growing(np.int64) for _ in range(3))
@@ -69,6 +71,21 @@ class Partitions:
             # the column may hold something for events whose type does not have the attribute
             parts = np.where(events.types.among(self._outside)[rows] >= 0, -1, parts)
         return parts
+
+    def spread(self, events: EventTable, rows: Integers, room: Room, threads: int = 1) -> Spread:
+        """The partitions of some rows, all that there are, where a row may be in several."""
+        keys = []
+        outside = events.types.among(self._outside)[rows] >= 0 if self._outside else False
+        for column, test in self.tests:
+            taken = self._taken(events, rows, column, test, threads)
+            codes, _count = _numbered(taken, test, is_word=column == SEVERAL)
+            lacking = events.types.among(test.types_by_column.get(None, ()))[rows] >= 0
+            # a constant is the key of events that lack the attribute, too
+            codes = np.where(lacking, ANY if test.constant is None else 0, codes)
+            keys.append(np.where(outside, -1, codes))
+        self.shared = Spread(rows, keys, room)
+        self.count = self.shared.count
+        return self.shared
 
     def _number(self, events: EventTable, rows: Integers, threads: int) -> Integers:
         if self._is_direct and (whole := _whole(events.table.column(self.tests[0][0]))) is not None:
@@ -179,9 +196,6 @@ class Partitions:
 
 def key_column(query: BoundQuery, test: EquivalenceTest) -> str:
     """The column that an equivalence test compares, SEVERAL if types of events hold the attribute in their own."""
-    without = test.types_by_column.get(None)
-    if without:
-        raise UnsuitableError(f"events of type {without[0]} have no '{test.attribute}'")
     return query.key_column(test) or SEVERAL
 
 

@@ -14,6 +14,7 @@ from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.kernel import pays
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.limits import Room
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.recycled import numbered, picked, recycled
 
@@ -91,10 +92,13 @@ class Preparation:
     Contiguity minds events that no component wants, strict contiguity even those of no partition: they are kept.
     """
 
-    def __init__(self, query: BoundQuery, filters: Filters) -> None:
-        """Find out what does not depend on the events."""
+    def __init__(self, query: BoundQuery, filters: Filters, room: Room) -> None:
+        """Find out what does not depend on the events, of which there may be copies if there is room."""
         self.names = type_names(query)
         self.filters = filters
+        self.room = room
+        self._everything = query.minds_all_events
+        self._shares = query.shares_events
         self._strict = query.strategy is Strategy.STRICT_CONTIGUITY
         self._keep_all = self._strict or query.strategy is Strategy.PARTITION_CONTIGUITY
         self._counts = query.window is not None and query.window.counts_events
@@ -105,7 +109,7 @@ class Preparation:
 
     def of(self, events: EventTable, partitions: Partitions, threads: int = 1) -> Prepared:
         """The events of a batch, or of all there are."""
-        everything = self._counts or self._keep_all
+        everything = self._everything
         if everything:
             rows, codes = numbered(len(events)), events.types.marked(self.names, self._numbers, threads)
         else:
@@ -124,7 +128,13 @@ class Preparation:
                 wanted = np.flatnonzero(masks)
                 rows, codes, masks = rows[wanted], codes[wanted], masks[wanted]
                 starts, ends, start_times, end_times = events.intervals_of(rows, threads)
-        parts = partitions.number(events, rows, threads)
+        if self._shares:
+            spread = partitions.spread(events, rows, self.room, threads)
+            rows, codes, masks = (one[spread.places] for one in (rows, codes, masks))
+            parts = spread.parts
+            starts, ends, start_times, end_times = events.intervals_of(rows, threads)
+        else:
+            parts = partitions.number(events, rows, threads)
         clocks = partitions.positions(ends, parts) if self._counts else end_times
         prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks, codes)
         if not everything and parts.min(initial=0) >= 0:

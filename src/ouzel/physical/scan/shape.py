@@ -10,7 +10,6 @@ from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.pattern import Binds, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.contract import UnsuitableError
-from ouzel.physical.memory.partitions import key_column
 
 # So many loops nest in Python: one for events, one for each component before the last, one for what refutes.
 MOST_LOOPS = 20
@@ -106,7 +105,8 @@ def check_suitable(query: BoundQuery, equivalence: str) -> None:
     if len(items) - negatives + (negatives > 0) > MOST_LOOPS:
         raise UnsuitableError(f"a scan has a loop for each component, and {MOST_LOOPS} can nest in each other")
     for test in query.equivalences:
-        key_column(query, test)
+        if lacking := test.types_by_column.get(None):
+            raise UnsuitableError(f"events of type {lacking[0]} have no '{test.attribute}'")
 
 
 def shape_of(query: BoundQuery, equivalence: str) -> Shape:
