@@ -55,7 +55,6 @@ REFUSALS = [
     ),
     Refusal("automaton", IN_SEQUENCE, "SEQ(A a, B b & C c)"),
     Refusal("automaton", IN_SEQUENCE, "SEQ(A a, B^2 b[], D d)"),
-    # ---- for now -----------------------------------------------------------------------------------------
     Refusal("scan", r"events of type \S+ have no '[^']+'", "SEQ(A a, C c) WHERE [k]"),
     # ---- batch by batch ----------------------------------------------------------------------------------
     Refusal(

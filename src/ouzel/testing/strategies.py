@@ -116,7 +116,8 @@ def queries(
     query = RandomQuery(components, _pattern(draw, components, alternatives=alternatives))
     query.strategy = draw(st.sampled_from(strategies))
     if query.strategy == "partition_contiguity" or draw(st.booleans()):
-        query.conditions.append(draw(st.sampled_from(("[k]", "[k]", "[k, x]", "[k = 1]"))))
+        tests = ("[k]", "[k]", "[k, x]", "[k = 1]") if any(map(_has_key, components)) else ("[x]",)
+        query.conditions.append(draw(st.sampled_from(tests)))
     positive = [one for one in components if one.kind != "negative"]
     count = draw(st.integers(0, 2))
     query.conditions += [draw(conditions(positive)) for _ in range(count)]
@@ -167,6 +168,10 @@ def _components(draw: st.DrawFn, *, closures: bool, negation: bool, more: list[s
         place = draw(st.integers(0, count))
         components.insert(place, _component(draw, "n", "negative", types))
     return components
+
+
+def _has_key(component: Component) -> bool:
+    return not component.text.removeprefix("!(").startswith("D")
 
 
 def _component(draw: st.DrawFn, variable: str, kind: str, choices: list[str]) -> Component:
