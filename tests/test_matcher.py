@@ -20,7 +20,7 @@ SCHEMA = pa.schema(
 ALL = queries(non_overlap=True, totals=True, lacking=True)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(ALL, streams(), pushes())
 def test_batches_make_no_difference(query: RandomQuery, events: Events, cut: Pushes) -> None:
     assert pushed(query.text, events, cut) == matched(query.text, events)

@@ -25,7 +25,7 @@ def agree(query: str, events: Events) -> None:
     assert found == expected
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(CLOSURES, streams(max_events=10))
 def test_random_closures(query: RandomQuery, events: Events) -> None:
     agree(query.text, events)

@@ -27,7 +27,7 @@ def plan_of(text: str, table: EventTable) -> AutomatonPlan:
     return AutomatonPlan.of(plan.query)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(queries(non_overlap=True), streams(max_events=10), st.lists(st.integers(0, 20), max_size=8), st.booleans())
 def test_any_split_gives_the_same_matches(
     query: RandomQuery, events: Events, cuts: list[int], resumed: bool

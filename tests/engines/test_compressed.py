@@ -16,7 +16,7 @@ TICKS = [{"ts": n, "type": "A" if n % 50 else "B"} for n in range(1, 201)]
 CLOSURE = "PATTERN SEQ(A+ a[], B b) WITHIN 12 RETURN a[].ts AS a, b.ts AS b"
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(queries(negation=False), streams(max_events=10))
 def test_a_graph_yields_the_rows(query: RandomQuery, events: Events) -> None:
     try:

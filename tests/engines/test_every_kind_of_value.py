@@ -43,7 +43,7 @@ def found(query: str, events: pa.Table, engine: str) -> list[str] | str:
             return str(error)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(queries(non_overlap=True, totals=True, kinds=True), streams(kinds=True))
 def test_engines_agree(query: RandomQuery, events: Events) -> None:
     assert found(query.text, table(events), "auto") == found(query.text, table(events), "reference")

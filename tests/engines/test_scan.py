@@ -23,7 +23,7 @@ def agree(query: str, events: Events, equivalence: str = "combined", **options: 
     assert scanned == oz.match(events, query, engine="reference", **options)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(SEQUENCES, streams(max_events=14))
 def test_random_sequences(query: RandomQuery, events: Events) -> None:
     agree(query.text, events, types=TYPES)
@@ -36,7 +36,7 @@ def test_random_sequences_compiled(query: RandomQuery, events: Events) -> None:
         agree(query.text, events, types=TYPES)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.one_of(SEQUENCES, TESTED), streams(max_events=14), st.sampled_from(EQUIVALENCES))
 def test_equivalence_tests_evaluated_in_every_way(query: RandomQuery, events: Events, equivalence: str) -> None:
     agree(query.text, events, equivalence, types=TYPES)

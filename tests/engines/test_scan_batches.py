@@ -33,7 +33,7 @@ def plan_of(text: str, table: EventTable, equivalence: str = "combined") -> Scan
     return ScanPlan.of(plan.query, equivalence)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(SEQUENCES, streams(max_events=14), CUTS, st.booleans(), st.booleans(), st.sampled_from((EVERY_PUSH, 0, 4)))
 def test_any_split_gives_the_same_matches(
     query: RandomQuery, events: Events, cuts: list[int], tie_breaker: bool, resumed: bool, spare: int
@@ -44,7 +44,7 @@ def test_any_split_gives_the_same_matches(
         assert in_batches(plan, table, cuts, resumed=resumed) == whole(plan, table)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(TESTED, streams(max_events=14), CUTS, st.sampled_from(EQUIVALENCES), st.booleans())
 def test_any_split_gives_the_same_matches_however_equivalence_tests_are_evaluated(
     query: RandomQuery, events: Events, cuts: list[int], equivalence: str, resumed: bool

@@ -26,13 +26,13 @@ def agree(query: str, events: Events, engine: str, threads: int) -> None:
     assert found == oz.match(events, query, engine="reference", types=TYPES)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.one_of(SEQUENCES, TESTED), streams(max_events=14), THREADS)
 def test_scan(query: RandomQuery, events: Events, threads: int) -> None:
     agree(query.text, events, "scan", threads)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(queries(totals=True), streams(max_events=10), THREADS)
 def test_whatever_engine(query: RandomQuery, events: Events, threads: int) -> None:
     agree(query.text, events, "auto", threads)

@@ -39,7 +39,7 @@ def check(program: Program, events: Events, engine: str) -> None:
     assert found == oz.match(events, text, types=TYPES, engine="reference")
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(programs(), streams(14, min_events=8))
 def test_programs(program: Program, events: Events) -> None:
     check(program, events, "auto")
@@ -64,7 +64,7 @@ def test_programs_compiled(program: Program, events: Events) -> None:
         check(program, events, "auto")
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(programs(), streams(14, min_events=8), pushes())
 def test_programs_in_batches(program: Program, events: Events, cut: Pushes) -> None:
     text, events = program_text(program), numbered(events)
