@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ouzel.language import parse
+from ouzel.language.uncollected import uncollected
 from ouzel.logical import bind_program
 from ouzel.logical.schema import Schema
 from ouzel.optimizer import Plan, choose_engine
@@ -34,5 +35,6 @@ def compile_query(
     """
     written = parse(text)  # 1. language: what was said
     queries = bind_program(written, text, schema, parameters)  # 2. logical: what it means
-    plans = [choose_engine(query, ENGINES, engine, tuning, having) for query in queries]  # 3. and 4.: how
+    with uncollected(text):
+        plans = [choose_engine(query, ENGINES, engine, tuning, having) for query in queries]  # 3. and 4.: how
     return Compiled(tuple(plans))  # 5. runtimes let engines run them

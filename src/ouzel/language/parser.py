@@ -13,6 +13,7 @@ from ouzel.errors import QueryError, Span
 from ouzel.language import tables, tree
 from ouzel.language.builder import Builder, too_deep
 from ouzel.language.syntax_errors import describe
+from ouzel.language.uncollected import uncollected
 
 MAX_TEXT = 1_000_000
 MAX_DEPTH = 120
@@ -38,6 +39,11 @@ def parse(source: str) -> tuple[tree.Query, ...]:
         printable = source.encode("utf-8", "replace").decode()
         message = f"U+{ord(half[0]):04X}, half of a character"
         raise QueryError(message, printable, Span(*half.span()), required="whole characters")
+    with uncollected(source):
+        return _parsed(source)
+
+
+def _parsed(source: str) -> tuple[tree.Query, ...]:
     try:
         parsed = grammar().parse(source)
     except UnexpectedInput as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import pyarrow as pa
 
@@ -51,9 +51,15 @@ class EventType:
     def column(self, attribute: str) -> Column | None:
         """The column of an attribute, None if events of this type have no such attribute."""
         if self.attributes is None:
-            return Column(attribute, pa.null(), UNKNOWN)
+            return _unknown_column(attribute)
         found = self.attributes.get(attribute) or _field(self.attributes, attribute)
         return found and found.readable()
+
+
+@lru_cache(maxsize=1_024)
+def _unknown_column(attribute: str) -> Column:
+    """The column of an attribute of which nothing is known but its name."""
+    return Column(attribute, pa.null(), UNKNOWN)
 
 
 def _field(attributes: Mapping[str, Column], path: str) -> Column | None:

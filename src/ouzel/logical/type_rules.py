@@ -64,12 +64,12 @@ def arithmetic(types: Sequence[ValueType]) -> ValueType:
 
 def plus(types: Sequence[ValueType]) -> ValueType:
     """Numbers; a time and a duration; two durations."""
-    kinds = {value_type.kind for value_type in types}
-    if kinds == {Kind.TIMESTAMP, Kind.DURATION}:
-        return next(value_type for value_type in types if value_type.kind is Kind.TIMESTAMP)
-    if kinds == {Kind.DURATION}:
-        return types[0]
-    if any(value_type.is_open for value_type in types):
+    left, right = types
+    if right.kind is Kind.DURATION and left.kind in (Kind.TIMESTAMP, Kind.DURATION):
+        return left
+    if left.kind is Kind.DURATION and right.kind is Kind.TIMESTAMP:
+        return right
+    if left.is_open or right.is_open:
         return UNKNOWN
     return arithmetic(types)
 
