@@ -115,7 +115,7 @@ def test_matches_that_wait_are_kept_apart(pattern: str, events: Events, restored
 
 
 MADE = ("SEQ(A a, B b)", "SEQ(A a, B b, !(C c))", "A a & B b; !(C c)", "A a & B b & !C c")
-OF_MADE = ("SEQ(P p, D a)", "SEQ(P a, !(P q))", "SEQ(D d, !(P p), A a)", "P p & D a; !(C c)", "SEQ(P p, P a)")
+OF_MADE = ("SEQ(P p, B a)", "SEQ(P a, !(P q))", "SEQ(D d, !(P p), A a)", "P p & B a; !(C c)", "SEQ(P p, P a)")
 AT_LAST = ("SEQ(Q q, A a)", "SEQ(A a, !(Q q))", "Q q & A a; !(P p)")
 
 
