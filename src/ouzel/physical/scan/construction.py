@@ -16,7 +16,6 @@ from ouzel.physical.compiled.share import each_in_a_thread
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.memory.growing import Growing
-from ouzel.physical.recycled import recycled
 from ouzel.physical.scan.construction_source import COUNTLESS, Scratch
 from ouzel.physical.scan.memory import Memory
 from ouzel.physical.scan.stacks import Stacks
@@ -207,8 +206,8 @@ class Construction:
         return columns
 
     def _columns(self, count: int) -> list[Array]:
-        """Columns for so many sequences."""
-        return [recycled(count, np.int32) for _ in range(self.plan.shape.length)]
+        """Columns for so many sequences: for many, large pages such as NumPy asks for are faster than used ones"""
+        return [np.empty(count, np.int32) for _ in range(self.plan.shape.length)]
 
     def _grown(self, part: Part, most: int, share: float) -> Constructed:
         """Sequences whose number is not known: there is room for more of them whenever it is needed."""
