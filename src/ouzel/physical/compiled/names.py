@@ -23,6 +23,8 @@ from ouzel.physical.compiled.share import in_threads
 FEW = 32
 # With more names, looking them up in a hash table is as fast.
 _MOST_NAMES = 12
+# Where Python would be slow, Arrow looks names up instead: a kernel pays only for so many times the strings.
+ARROW = 8
 
 
 def marked(column: pa.ChunkedArray, names: tuple[str, ...], marks: Any, threads: int) -> Any:
@@ -33,7 +35,7 @@ def marked(column: pa.ChunkedArray, names: tuple[str, ...], marks: Any, threads:
         return _marked_codes(column, names, marks, threads)
     out = np.empty(len(column), marks.dtype)
     wanted = _wanted(names)
-    if wanted is not None and not kernel.pays(wanted.source, len(column)):
+    if wanted is not None and not kernel.pays(wanted.source, len(column) // ARROW):
         wanted = None
 
     def mark(begin: int, end: int) -> None:
