@@ -205,3 +205,17 @@ def test_the_command_ends_with_one_line(name: str, prepare: str, tmp_path: Path)
         assert process.wait(60) == 130
         assert time.perf_counter() - began < SOON
         assert process.stderr.read() == "stopped by Ctrl-C\n"
+
+
+def test_the_command_ends_with_its_code_while_another_thread_is_leaving() -> None:
+    code = """
+import threading, time
+from ouzel.cli import commands, main
+def interrupted(_arguments):
+    main._leaving.acquire()
+    threading.Thread(target=lambda: (time.sleep(0.2), main.os._exit(main.STOPPED)), daemon=True).start()
+    raise KeyboardInterrupt
+commands.run_command = interrupted
+main.main()
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 130

@@ -47,6 +47,9 @@ def main(args: Sequence[str] | None = None) -> None:
         return run_command(None)
     except KeyboardInterrupt:
         _leave()
+        # the thread that watches is leaving already: Python must not end, without a code, before it has
+        time.sleep(PATIENCE)
+        os._exit(STOPPED)
 
 
 def leave_on_ctrl_c(end: Callable[[], None]) -> None:
