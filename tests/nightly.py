@@ -86,7 +86,7 @@ def main() -> None:
     jobs = []
     for number, ((module, name), share) in enumerate(SHARES.items()):
         # in pieces, so that all processes have something to do until the end
-        whole = round(options.examples * share)
+        whole = max(1, round(options.examples * share))
         pieces = max(1, whole // 2_500)
         if name.startswith(options.only) or module.startswith(options.only):
             jobs += [(module, name, -(-whole // pieces), options.seed + 1_000 * number + p) for p in range(pieces)]
