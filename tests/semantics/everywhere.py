@@ -16,6 +16,7 @@ import ouzel as oz
 from engines.refusals import MATCHER, is_listed
 from ouzel import physical
 from ouzel.physical.compiled import kernel
+from ouzel.runtimes.rows import rows_to_arrow
 
 Row = dict[str, Any]
 ENGINES = tuple(engine.name for engine in physical.ENGINES if engine.name != "reference")
@@ -73,7 +74,7 @@ def check_refusal(error: oz.OuzelError, engine: str, *, must_run: bool = False) 
 
 
 def _check_matcher(query: str, events: Any, of: str | None, options: dict[str, Any], expected: list[Row]) -> None:
-    table = events if isinstance(events, pa.Table) else _table(events)
+    table = events if isinstance(events, pa.Table) else rows_to_arrow(events)[0]
     table = table.sort_by(options.get("time", "ts"))
     try:
         found = pushed(query, table, of=of, size=2, **options)
@@ -82,11 +83,6 @@ def _check_matcher(query: str, events: Any, of: str | None, options: dict[str, A
             raise
         return
     assert sorted(map(repr, found)) == sorted(map(repr, expected)), "a matcher"
-
-
-def _table(rows: list[Row]) -> pa.Table:
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pa.table({name: [row.get(name) for row in rows] for name in names})
 
 
 def pushed(

@@ -26,6 +26,7 @@ from ouzel.physical.event_types import EventTypes
 from ouzel.physical.meaning import integers
 from ouzel.runtimes.files import Writing, is_path, read_files
 from ouzel.runtimes.kinds import Incoming, Restore, bad_rows, is_tables_by_type, is_without_rows, to_arrow
+from ouzel.runtimes.mixed_values import fitting
 from ouzel.runtimes.quarantine import Problem, Report, check_policy, described, refuse
 from ouzel.runtimes.reading import (
     Reading,
@@ -36,7 +37,6 @@ from ouzel.runtimes.reading import (
     time_of,
     type_column_of,
 )
-from ouzel.runtimes.rows import fitting
 
 
 @dataclass

@@ -9,13 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.errors import SchemaError, listed
-from ouzel.logical.schema import unreadable_field
+from ouzel.runtimes.mixed_values import UNFIT, column_of, is_settled
 from ouzel.runtimes.origins import Origin, Origins
 from ouzel.runtimes.pandas_cells import cells, object_array
 from ouzel.runtimes.quarantine import Problem
-from ouzel.runtimes.rows import column_of, type_of
-
-UNFIT = (pa.ArrowException, TypeError, ValueError, OverflowError)
+from ouzel.runtimes.rows import field_of
 
 
 def _pandas() -> Any:
@@ -38,28 +36,23 @@ def frame_to_arrow(frame: Any) -> tuple[pa.Table, list[Problem]]:
         raise SchemaError(f"columns of one name: {listed(repeated)}\n  hint: rename them")
     fields, columns, problems = [], [], list[Problem]()
     for name in names:
-        column = _to_arrow(frame[name], name, problems)
-        if isinstance(column, str):
-            fields.append(unreadable_field(name, column))
-            columns.append(pa.nulls(len(frame)))
-        else:
-            fields.append(pa.field(name, column.type))
-            columns.append(column)
+        field, column = field_of(name, _to_arrow(frame[name], name, problems), len(frame))
+        fields.append(field)
+        columns.append(column)
     return pa.table(columns, schema=pa.schema(fields)), problems
 
 
 def _to_arrow(series: Any, name: str, problems: list[Problem]) -> pa.Array | pa.ChunkedArray | str:
     """The values of a column, or what they are if Arrow cannot hold them."""
     try:
-        return pa.Array.from_pandas(series)
+        array = pa.Array.from_pandas(series)
     except UNFIT:
-        if series.dtype != object:
+        if series.dtype != object and not isinstance(series.dtype, _pandas().StringDtype):
             return f"pandas' {series.dtype}"
-    values = series.tolist()
-    held = [value for value in values if value is not None]
-    if held and not any(type_of(value) is not None for value in held):
-        return f"objects of Python's {type(held[0]).__name__}"
-    return column_of(name, values, problems)  # it may hold values of several types
+    else:
+        if series.dtype != object or is_settled(array.type):
+            return array
+    return column_of(name, series.tolist(), problems, nan_is_null=True)  # it may hold values of several types
 
 
 def frame_from_arrow(table: pa.Table, origins: Origins, dtypes: Mapping[str, Any]) -> Any:
