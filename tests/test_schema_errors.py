@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import ouzel as oz
@@ -227,3 +228,9 @@ def test_a_type_that_no_event_has() -> None:
 def test_into_a_type_that_events_have() -> None:
     with pytest.raises(oz.QueryError, match=r"^INTO 'B', which is a type of the input already"):
         oz.match(ROWS, "PATTERN A a RETURN a.x INTO B")
+    table = pa.Table.from_pylist(ROWS)
+    matcher = oz.matcher("PATTERN A a RETURN a.x INTO B", table.schema)
+    with pytest.raises(oz.QueryError, match=r"^INTO 'B', which is a type of the input already"):
+        matcher.push(table)
+    found = [matcher.push(table.filter(pc.field("type") == "A")), matcher.finish()]  # it goes on without them
+    assert sum(one.num_rows for one in found) == 1

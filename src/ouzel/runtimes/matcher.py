@@ -25,6 +25,8 @@ from ouzel.runtimes.ordering import Ordering
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading, settled
 from ouzel.runtimes.time_units import warn_of_times
+from ouzel.runtimes.time_values import watermark_ticks
+from ouzel.runtimes.type_names import made_types, refuse_made
 from ouzel.state import read_snapshot, write_snapshot
 from ouzel.state.parts import in_parts, part
 
@@ -72,6 +74,7 @@ class Matcher:
         self.report = Report()
         self.late: pa.Table = none.table
         self.time = none.schema.time
+        self._made = made_types(compiled.plans)
         self._chain = Chain(compiled.plans, self.limits)
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         ties = [name for name in reading.order if name != reading.time]
@@ -105,6 +108,8 @@ class Matcher:
         self._check_open()
         report = Report()
         table = self._intake.read(self._fitted(events), report)
+        if self._made and len(table) and (found := table.types.occurring(self._made)):
+            refuse_made(self.text, self._made[min(found)])
         if self.checks_unit and len(table):
             warn_of_times(table.end_times, self.time)
             self.checks_unit = False  # the first events tell
@@ -186,17 +191,13 @@ class Matcher:
             raise SchemaError(f"push: required the types of the matcher's schema; {error}") from None
 
     def _ticks(self, watermark: Any) -> int:
-        if isinstance(watermark, int) and not isinstance(watermark, bool):
-            if not BEGINNING <= watermark <= END:
-                raise OuzelError(f"advance: required a time of 64 bits; got {watermark}")
-            return watermark
-        try:
-            ticks = pa.scalar(watermark, self.time.arrow).cast(pa.int64()).as_py()
-        except (pa.ArrowException, TypeError, ValueError):
-            ticks = None
+        ticks = watermark_ticks(watermark, self.time.arrow)
         if ticks is None:
-            raise OuzelError(f"advance: required a time as in the column '{self.time.name}'; got {watermark!r}")
-        return int(ticks)
+            required = f"a time as in the column '{self.time.name}', {self.time.arrow}"
+            raise OuzelError(f"advance: required {required}; got {watermark!r}")
+        if not BEGINNING <= ticks <= END:
+            raise OuzelError(f"advance: required a time of 64 bits; got {watermark}")
+        return ticks
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 

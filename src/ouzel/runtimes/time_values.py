@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ouzel.language.durations import NANOSECONDS
 from ouzel.logical.values import finer
 
 TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
@@ -75,3 +76,33 @@ def moment_type(values: list[datetime | None], classes: set[type]) -> pa.DataTyp
 
 def _name(zone: tzinfo | None) -> str | None:
     return None if zone is None else pa.lib.tzinfo_to_string(zone)
+
+
+def watermark_ticks(moment: Any, arrow: pa.DataType) -> int | None:
+    """The first time of a type that is not before a moment, in ticks; an integer is that already.
+
+    None if the moment is none, or has a zone where those of the type do not, or none where they do.
+
+    >>> (
+    ...     watermark_ticks(datetime(1970, 1, 2, 12), pa.date32()),
+    ...     watermark_ticks(date(1970, 1, 2), pa.timestamp("s")),
+    ... )
+    (2, 86400)
+    """
+    moment = without_numpy(moment.as_py() if isinstance(moment, pa.Scalar) else moment)
+    if isinstance(moment, int | np.integer) and not isinstance(moment, bool):
+        return int(moment)
+    is_moment = isinstance(moment, date | np.datetime64) and moment == moment  # noqa: PLR0124 - NaT is not
+    held = time_type(moment) if is_moment and pa.types.is_temporal(arrow) else None
+    if held is None or _zone(held) != _zone(arrow):
+        return None
+    ticks = pa.scalar(moment, held).cast(pa.int32() if pa.types.is_date(held) else pa.int64()).as_py()
+    return int(-(-ticks * NANOSECONDS[_unit(held)] // NANOSECONDS[_unit(arrow)]))
+
+
+def _zone(arrow: pa.DataType) -> bool:
+    return pa.types.is_timestamp(arrow) and arrow.tz is not None
+
+
+def _unit(arrow: pa.DataType) -> str:
+    return "d" if pa.types.is_date(arrow) else str(arrow.unit)
