@@ -246,13 +246,14 @@ def matcher(
     watermark: int | timedelta | str = 0,
     on_bad: str = "error",
     on_late: str = "error",
+    threads: int | None = None,
 ) -> Matcher:
     """Match events that come in batches, of a pyarrow schema; what is not said here is as in `match`.
 
     `push(batch)` and `advance(time)` return the matches that have become final, `finish()` those that are left;
     `snapshot()` is all that the matcher knows, as bytes from which `restore` makes it again.  Events may come in
     any order up to `watermark` later than the latest one; what comes later is an error, or with `on_late="keep"`
-    counted in `report.late` and kept in `late`.
+    counted in `report.late` and kept in `late`.  `threads` share the work on a large batch.
 
     >>> import pyarrow as pa
     >>> m = matcher("PATTERN A; B RETURN A.ts AS a, B.ts AS b", pa.schema({"ts": "int64", "type": "string"}))
@@ -265,7 +266,15 @@ def matcher(
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     both = {**query.params, **(params or {})}
     made = Matcher(
-        query.text, schema, reading, both, engine=engine, limits=limits, watermark=watermark, on_late=on_late
+        query.text,
+        schema,
+        reading,
+        both,
+        engine=engine,
+        limits=limits,
+        watermark=watermark,
+        on_late=on_late,
+        threads=_threads(threads),
     )
     made.checks_unit = time_unit is None
     return made
@@ -278,9 +287,9 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
     return local_session(master, settings)
 
 
-def restore(snapshot: bytes) -> Matcher:
-    """The matcher that a snapshot was taken of."""
-    return restored(snapshot)
+def restore(snapshot: bytes, *, threads: int | None = None) -> Matcher:
+    """The matcher that a snapshot was taken of; `threads` are as in `matcher`."""
+    return restored(snapshot, _threads(threads))
 
 
 def _refuse(wrong: bool, name: str, value: Any, where: str) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ouzel as oz
+from engines.pushes import Pushes, matched, pushed, pushes
 from engines.sequences import SEQUENCES, TESTED, TYPES
 from ouzel.physical.compiled import share
 from ouzel.physical.scan import construction
@@ -30,6 +31,14 @@ def agree(query: str, events: Events, engine: str, threads: int) -> None:
 @given(st.one_of(SEQUENCES, TESTED), streams(max_events=14), THREADS)
 def test_scan(query: RandomQuery, events: Events, threads: int) -> None:
     agree(query.text, events, "scan", threads)
+
+
+@settings(max_examples=100)
+@given(st.one_of(SEQUENCES, queries(non_overlap=True)), streams(), pushes(), THREADS)
+def test_pushes(query: RandomQuery, events: Events, cut: Pushes, threads: int) -> None:
+    with patch.object(share, "PARALLEL_FROM", 1):
+        found = pushed(query.text, events, cut, threads=threads)
+    assert found == matched(query.text, events)
 
 
 @settings(max_examples=100)

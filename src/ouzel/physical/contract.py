@@ -122,7 +122,7 @@ class PhysicalPlan(Protocol):
         """What its matchings can be given."""
 
     def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> Matching:
-        """Begin to match; `once` if all events will be pushed at once, which several threads may share."""
+        """Begin to match; `once` if all events will be pushed at once; `threads` may share what comes at once."""
 
     def explain(self) -> Explained:
         """Put it into words."""

@@ -19,6 +19,7 @@ from ouzel.logical.values import Kind, from_arrow
 from ouzel.physical.compiled.share import picked
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.meaning import plain
+from ouzel.physical.recycled import recycled
 
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -141,7 +142,7 @@ class EventTable:
 
     def followed_by(self, others: EventTable) -> EventTable:
         """These events and then others; a column that only some of them have is null for the rest."""
-        ends = np.concatenate([self.ends, others.ends])
+        ends: Integers = np.concatenate([self.ends, others.ends], out=recycled(len(self) + len(others)))
         timed = self.end_times is self.ends and others.end_times is others.ends
         times = ends if timed else np.concatenate([self.end_times, others.end_times])
         is_same = self.table.schema.equals(others.table.schema)

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.physical.compiled.names import marked
-from ouzel.physical.compiled.share import in_threads, picked
+from ouzel.physical.compiled.share import in_threads
 from ouzel.physical.meaning import encoded
-from ouzel.physical.recycled import recycled
+from ouzel.physical.recycled import picked, recycled
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 # After so many events, types that are not rare have occurred.
@@ -77,15 +77,17 @@ class EventTypes:
         """The rows of the events whose type is one of the given names, and the mark of each."""
         every = self.marked(names, marks, threads)
 
-        def select(begin: int, end: int) -> Integers:
-            found: Integers = np.flatnonzero(every[begin:end] != marks[-1])
-            return np.add(found, begin, out=found)
+        def select(begin: int, end: int) -> tuple[Integers, Any]:
+            own = every[begin:end]
+            found: Integers = np.flatnonzero(own != marks[-1])
+            chosen = picked(own, found)
+            return np.add(found, begin, out=found), chosen
 
         parts = in_threads(select, len(every), threads)
-        rows = parts[0]
-        if len(parts) > 1:
-            rows = np.concatenate(parts, out=recycled(sum(map(len, parts))))
-        return rows, picked(every, rows, threads)
+        if len(parts) == 1:
+            return parts[0]
+        rows, chosen = zip(*parts, strict=True)
+        return np.concatenate(rows, out=recycled(sum(map(len, rows)))), np.concatenate(chosen)
 
     def occurring(self, names: tuple[str, ...]) -> set[int]:
         """The places of those of some names that are types of events; mostly the first events tell."""

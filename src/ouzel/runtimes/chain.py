@@ -31,8 +31,8 @@ State = dict[str, Any]
 class Chain:
     """A program at work: its queries, each with a matching that keeps its own state."""
 
-    def __init__(self, plans: Sequence[Plan], limits: Limits) -> None:
-        """Begin all of them; they come in an order in which each follows those that feed it."""
+    def __init__(self, plans: Sequence[Plan], limits: Limits, threads: int = 1) -> None:
+        """Begin all of them, in an order in which each follows those that feed it; threads share large batches."""
         if any(plan.query.numbers_matches for plan in plans):
             raise OuzelError(
                 "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
@@ -40,7 +40,7 @@ class Chain:
             )
         limits = limits.settled()  # of all together
         read = {name for plan in plans for name in plan.query.composites}
-        self.links = [_Link(plan, limits, is_read=plan.query.into in read) for plan in plans]
+        self.links = [_Link(plan, limits, threads, is_read=plan.query.into in read) for plan in plans]
 
     @property
     def open_runs(self) -> int:
@@ -75,10 +75,11 @@ class Chain:
 class _Link:
     """A query, the matching that runs it, and what waits before it: composite events may come that end earlier."""
 
-    def __init__(self, plan: Plan, limits: Limits, *, is_read: bool) -> None:
+    def __init__(self, plan: Plan, limits: Limits, threads: int, *, is_read: bool) -> None:
         self.plan = plan
         self.is_read = is_read
         self.limits = limits
+        self.threads = threads
         self.totals = RunningTotals(plan.query) if plan.query.aggregates else None
         self.reads = plan.query.composites
         self.inbox = Inbox() if self.reads else None
@@ -93,7 +94,9 @@ class _Link:
     def matching(self) -> Matching:
         """The plan at work, which begins as there are events: with it, kernels are written."""
         in_order = self.plan.physical.takes is Takes.IN_ORDER
-        return self.plan.physical.begin(self.limits) if in_order else Replay(self.plan, self.limits)
+        if not in_order:
+            return Replay(self.plan, self.limits)
+        return self.plan.physical.begin(self.limits, threads=self.threads)
 
     def given(self, events: EventTable, made: Mapping[str, EventTable], until: int | None) -> EventTable:
         """What of the latest events, and of those that waited, the query is given."""
@@ -112,7 +115,7 @@ class _Link:
         if self.totals is not None:
             return self.totals.step(found, earliest(until, self.matching.waiting))
         if len(found.matches):
-            return result_table(found)
+            return result_table(found, self.threads)
         if self._none is None:
             self._none = result_table(found)
         return self._none

@@ -53,10 +53,11 @@ class Matcher:
         watermark: int | timedelta | str = 0,
         on_late: str = "error",
         compiled: Compiled | None = None,
+        threads: int = 1,
     ) -> None:
         """Compile queries for events of a schema; `watermark` is how much later than others an event may come.
 
-        If they are `compiled` for these events already, it is with this engine.
+        If they are `compiled` for these events already, it is with this engine.  `threads` share large batches.
         """
         if not isinstance(schema, pa.Schema):
             raise SchemaError(f"schema: required a pyarrow schema; got {type(schema).__name__}")
@@ -75,7 +76,7 @@ class Matcher:
         self.late: pa.Table = none.table
         self.time = none.schema.time
         self._made = made_types(compiled.plans)
-        self._chain = Chain(compiled.plans, self.limits)
+        self._chain = Chain(compiled.plans, self.limits, threads)
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         ties = [name for name in reading.order if name != reading.time]
         self._order = Ordering(none, delay, ties, reading.by_arrival)
@@ -245,8 +246,8 @@ class Matcher:
             self._step(self._none, BEGINNING)
 
 
-def restored(data: bytes) -> Matcher:
-    """The matcher that a snapshot was taken of."""
+def restored(data: bytes, threads: int = 1) -> Matcher:
+    """The matcher that a snapshot was taken of; threads share large batches."""
     header, values = read_snapshot(data)
     before = header["reading"]
     reading = Reading(**{**before, "order": tuple(before["order"]), "types": header["types"]})
@@ -260,6 +261,7 @@ def restored(data: bytes) -> Matcher:
         limits=Limits(**header["limits"]),
         watermark=header["delay"],
         on_late=header["on_late"],
+        threads=threads,
     )
     matcher.restore(data)
     return matcher

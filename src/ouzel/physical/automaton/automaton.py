@@ -126,7 +126,7 @@ class AutomatonPlan:
         return window_limit(self.query)
 
     def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> AutomatonMatching:
-        """Begin to match; `once` if all events will be pushed at once, which several threads may share."""
+        """Begin to match; `once` if all events will be pushed at once; `threads` may share what comes at once."""
         return AutomatonMatching(self, limits, once=once, threads=threads)
 
     def explain(self) -> Explained:

@@ -19,13 +19,14 @@ Array = np.ndarray[Any, Any]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Below so many events, a second thread costs more than it saves.
-PARALLEL_FROM = 50_000
+# Below so many events, a second thread costs more than it saves; a mere pass over values takes more of them.
+PARALLEL_FROM, PASS = 50_000, 2.5
 
 
 def in_threads(work: Callable[[int, int], Result], count: int, threads: int) -> list[Result]:
     """Do the work for ranges of `count` events, each in a thread of its own; the results in order."""
-    if threads < 2 or count < PARALLEL_FROM:
+    threads = min(threads, count)  # of several ranges none is empty
+    if threads < 2 or count < PARALLEL_FROM * PASS:
         return [work(0, count)]
     edges = [count * k // threads for k in range(threads + 1)]
     return each_in_a_thread(lambda ends: work(*ends), list(pairwise(edges)))
@@ -33,7 +34,7 @@ def in_threads(work: Callable[[int, int], Result], count: int, threads: int) -> 
 
 def picked(values: Array, places: Integers, threads: int) -> Array:
     """The values at some places, all of which there are; threads share the work."""
-    if threads < 2 or len(places) < PARALLEL_FROM:
+    if threads < 2 or len(places) < PARALLEL_FROM * PASS:
         return recycled.picked(values, places)  # type: ignore[no-any-return]
     out: Array = recycled.recycled(len(places), values.dtype)
 

@@ -86,7 +86,7 @@ class CompiledMatching(ABC, Generic[Memory]):
         threads: int,
         repeats: bool = False,
     ) -> None:
-        """Begin with nothing; `threads` share some of the work on a large table that comes at once.
+        """Begin with nothing; `threads` share some of the work on many events that come at once.
 
         `repeats` says that the engine may bind the events of a match several times.
         """

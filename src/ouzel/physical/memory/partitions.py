@@ -16,7 +16,7 @@ from ouzel.kernels import numbering
 from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.kernel import kernel_of
-from ouzel.physical.compiled.share import picked
+from ouzel.physical.compiled.share import in_threads, picked
 from ouzel.physical.event_table import EventTable, Integers, are_all
 from ouzel.physical.limits import Room
 from ouzel.physical.meaning import constant_key, encoded, key_values, plain
@@ -89,7 +89,10 @@ class Partitions:
 
     def _number(self, events: EventTable, rows: Integers, threads: int) -> Integers:
         if self._is_direct and (whole := _whole(events.table.column(self.tests[0][0]))) is not None:
-            return self._counted(self._keys_of([whole[0]]).of_integers(whole[1][rows]))
+            return self._counted(self._keys_of([whole[0]]).of_integers(picked(whole[1], rows, threads)))
+        if self.once and (dense := self._dense(events, rows, threads)) is not None:
+            parts, self.count = dense
+            return parts
         taken = [self._taken(events, rows, column, test, threads) for column, test in self.tests]
         if len(rows) <= FEW and not self.once and not self._has_constants:
             keys = pa.table(taken, names=self._names)
@@ -102,6 +105,39 @@ class Partitions:
             self.count = count
             return parts
         return self._known(taken, parts, count)
+
+    def _dense(self, events: EventTable, rows: Integers, threads: int) -> tuple[Integers, int] | None:
+        """The partitions of rows whose keys are integers of small ranges, which are numbers already; how many."""
+        names = [name for name, _test in self.tests]
+        if self._has_constants or SEVERAL in names or not len(rows):
+            return None
+        columns = [whole[1] for name in names if (whole := _whole(events.table.column(name))) is not None]
+        if len(columns) < len(names):
+            return None
+        is_whole = are_all(rows, len(events))
+        keys: list[Integers] = columns if is_whole else [recycled(len(rows)) for _ in columns]
+        parts: Integers = recycled(len(rows)) if is_whole else keys[0]
+
+        def take(begin: int, end: int) -> list[tuple[int, int]]:
+            for column, key in zip(columns, keys, strict=True):
+                if not is_whole:
+                    np.take(column, rows[begin:end], out=key[begin:end], mode="clip")
+            return [(int(key[begin:end].min()), int(key[begin:end].max())) for key in keys]
+
+        def combine(begin: int, end: int) -> None:
+            own = np.subtract(keys[0][begin:end], lows[0], out=parts[begin:end])
+            for key, low, size in zip(keys[1:], lows[1:], sizes[1:], strict=True):
+                own *= size
+                own += key[begin:end]
+                own -= low
+
+        spans = list(zip(*in_threads(take, len(rows), threads), strict=True))
+        lows = [min(low for low, _high in span) for span in spans]
+        sizes = [max(high for _low, high in span) - low + 1 for span, low in zip(spans, lows, strict=True)]
+        if math.prod(sizes) > _most_numbers(len(rows)):
+            return None
+        in_threads(combine, len(rows), threads)
+        return parts, math.prod(sizes)
 
     def _taken(
         self, events: EventTable, rows: Integers, column: str, test: EquivalenceTest, threads: int
@@ -250,9 +286,14 @@ def _small_integers(column: pa.ChunkedArray) -> tuple[Integers, int] | None:
         return None
     values: Integers = column.to_numpy().astype(np.int64, copy=False)
     low, high = int(values.min()), int(values.max())
-    if high - low >= max(4 * len(values), 1024):
+    if high - low >= _most_numbers(len(values)):
         return None
     return np.subtract(values, low, out=recycled(len(values))), high - low + 1
+
+
+def _most_numbers(rows: int) -> int:
+    """How many numbers there may be, used or not, for the keys of so many rows."""
+    return max(4 * rows, 1024)
 
 
 def _combined(parts: Integers, count: int, codes: Integers, distinct: int) -> tuple[Integers, int]:
@@ -263,7 +304,7 @@ def _combined(parts: Integers, count: int, codes: Integers, distinct: int) -> tu
     joined += codes
     if min(parts.min(initial=0), codes.min(initial=0)) < 0:
         joined[(parts < 0) | (codes < 0)] = -1
-    if count * distinct <= max(4 * len(parts), 1024):
+    if count * distinct <= _most_numbers(len(parts)):
         return joined, count * distinct
     known, numbers = np.unique(joined, return_inverse=True)
     shift = int(len(known) > 0 and known[0] == -1)

@@ -13,10 +13,11 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.kernel import pays
 from ouzel.physical.compiled.operands import Array
+from ouzel.physical.compiled.share import picked
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Room
 from ouzel.physical.memory.partitions import Partitions
-from ouzel.physical.recycled import numbered, picked, recycled
+from ouzel.physical.recycled import numbered, recycled
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Prepared:
 
     def taken(self, places: Integers) -> Prepared:
         """Some of the events."""
-        arrays = {key: picked(one, places) for key, one in {id(one): one for one in self.arrays}.items()}
+        arrays = {key: picked(one, places, 1) for key, one in {id(one): one for one in self.arrays}.items()}
         return Prepared(*(arrays[id(one)] for one in self.arrays))
 
     def taken_from(self, events: EventTable) -> EventTable:
@@ -121,7 +122,7 @@ class Preparation:
             order = np.argsort(ends, kind="stable")
             rows, codes = rows[order], codes[order]
             starts, ends, start_times, end_times = events.intervals_of(rows, threads)
-        masks = picked(self._bits, codes)
+        masks = picked(self._bits, codes, threads)
         if not self.filters.is_empty:
             masks = self.filters.apply(masks, events, rows, end_times)
             if not everything and not masks.all():

@@ -93,11 +93,11 @@ class Construction:
         """Stretches of time that threads scan on their own: where their ends begin and end, and what comes before.
 
         A node is pushed if one before it is in its window, which was pushed for the same reason.  So whatever
-        leads to an end lies in as many windows as there are stacks.  There are no stretches if that is much, or
-        if windows do not measure time, which rises from event to event.
+        leads to an end lies in as many windows as there are stacks.  There are no stretches if that is much, if
+        windows do not measure time, which rises from event to event, or if stacks are kept for events to come.
         """
         window = self.plan.query.window
-        if threads == 1 or window is None or window.counts_events:
+        if threads == 1 or not self.memory.once or window is None or window.counts_events:
             return []
         clocks, reach = self.memory.retained.clocks, window.limit * max(self.plan.shape.depth, 1)
         edges = [count * k // threads for k in range(threads + 1)]

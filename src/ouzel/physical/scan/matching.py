@@ -25,7 +25,7 @@ class ScanMatching(CompiledMatching[Memory]):
     """A scan plan at work."""
 
     def __init__(self, plan: ScanPlan, limits: Limits, *, once: bool, threads: int) -> None:
-        """Begin with nothing; `threads` share some of the work on a large table that comes at once."""
+        """Begin with nothing; `threads` share some of the work on many events that come at once."""
         super().__init__(plan, Memory(plan, once=once), limits, once=once, threads=threads)
         self.plan = plan
         self.ordered = not plan.shape.lasting
@@ -55,7 +55,7 @@ class ScanMatching(CompiledMatching[Memory]):
     def _construct(self, prepared: Prepared, base: int, most: int) -> list[Array]:
         """All sequences that end in a batch, as columns of event numbers, in the order of their ends."""
         # what is shed must not depend on the number of threads
-        large = self.once and len(prepared) >= share.PARALLEL_FROM and not self.limits.sheds
+        large = len(prepared) >= share.PARALLEL_FROM and not self.limits.sheds
         threads = self.threads if large else 1
         before = self.memory.stacks.nodes
         parts, made = self.construction.scan(prepared.masks, base, threads)
