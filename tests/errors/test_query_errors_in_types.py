@@ -298,6 +298,7 @@ PARAMETERS = {
             PATTERN SEQ(Shelf a, Exit b) WHERE a.tag = $big
                                                        ^^^^
           required: from -9223372036854775808 to 9223372036854775807
+          hint: pass a Decimal, which is compared with all its digits
     """,
 }
 

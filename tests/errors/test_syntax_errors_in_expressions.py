@@ -262,6 +262,27 @@ OPERANDS = {
             PATTERN A a WHERE a.x = 9223372036854775808
                                     ^^^^^^^^^^^^^^^^^^^
           required: at most 9223372036854775807
+          hint: write 9223372036854775808.0, which is compared with all its digits
+    """,
+    "an integer far beyond 64 bits": """
+        PATTERN A a WHERE a.x > -9223372036854775809
+
+        an integer beyond 64 bits
+          line 1, column 26
+            PATTERN A a WHERE a.x > -9223372036854775809
+                                     ^^^^^^^^^^^^^^^^^^^
+          required: at most 9223372036854775807
+          hint: write 9223372036854775809.0, which is compared with all its digits
+    """,
+    "the largest integer but one behind an operator": """
+        PATTERN A a WHERE 1 = a.x - 9223372036854775808
+
+        an integer beyond 64 bits
+          line 1, column 29
+            PATTERN A a WHERE 1 = a.x - 9223372036854775808
+                                        ^^^^^^^^^^^^^^^^^^^
+          required: at most 9223372036854775807
+          hint: write 9223372036854775808.0, which is compared with all its digits
     """,
     "a number beyond double precision": """
         PATTERN A a WHERE a.x = 1e309

@@ -122,6 +122,16 @@ def test_an_integer_beside_a_double_is_compared_by_value() -> None:
     assert holds("a.x != b.y", x=x, y=nan)
 
 
+def test_the_ends_of_64_bits_as_literals() -> None:
+    least, most = one(-(2**63), pa.int64()), one(2**64 - 1, pa.uint64())
+    for condition in ("a.x = -9223372036854775808", "a.x < - 9223372036854775807", "-(9223372036854775808) = a.x"):
+        assert holds(condition, x=least), condition
+    assert holds("[x = -9223372036854775808]", x=least, y=least)
+    for condition in ("a.x = 18446744073709551615.0", "a.x < 18446744073709551616.0"):
+        assert holds(condition, x=most), condition
+    assert not holds("a.x <= 18446744073709551614.0", x=most)
+
+
 def test_unsigned_integers_beyond_those_with_a_sign() -> None:
     x, y = one(2**63 + 5, pa.uint64()), one(2**64 - 1, pa.uint64())
     assert holds("a.x < b.y AND a.x > 0 AND a.x != b.y AND a.x IS NOT NULL", x=x, y=y)

@@ -240,6 +240,8 @@ class ExpressionBuilder(Transformer[Token, Any]):
                 amount = digits.group() if digits else "0"
                 unit = CANONICAL[text[len(amount) :].strip().lower()]
                 return tree.Literal(tree.Duration(self._exact(amount, span), unit), span)
+        if token.type == "INT" and text == str(_MAX_INT + 1):
+            return tree.Literal(_MAX_INT + 1, span)  # behind a minus it fits; else whoever binds it refuses it
         return tree.Literal(self.number(token), span)
 
     def _exact(self, digits: str, span: Span) -> Fraction:
@@ -252,12 +254,24 @@ class ExpressionBuilder(Transformer[Token, Any]):
         if token.type == "INT":
             value: int | float = int(text) if len(text) < 20 else _MAX_INT + 1
             if value > _MAX_INT:
-                self.fail("an integer beyond 64 bits", span_of(token), required=f"at most {_MAX_INT}")
+                raise beyond_64_bits(self.source, span_of(token))
             return value
         value = float(text) if len(text) < 400 else math.inf
         if math.isinf(value):
             self.fail("a number beyond double precision", span_of(token), required="at most 1.797e308")
         return value
+
+
+def beyond_64_bits(source: str, span: Span) -> QueryError:
+    """What is wrong with an integer of the text that is too large."""
+    number = source[span.start : span.end]
+    return QueryError(
+        "an integer beyond 64 bits",
+        source,
+        span,
+        required=f"at most {_MAX_INT}",
+        hint=f"write {number}.0, which is compared with all its digits" if len(number) <= _MAX_DIGITS else None,
+    )
 
 
 def _operator(token: Token) -> str:

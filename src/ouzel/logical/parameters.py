@@ -16,6 +16,7 @@ import numpy as np
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
 from ouzel.language.durations import NANOSECONDS, read_length
+from ouzel.language.expression_builder import beyond_64_bits
 from ouzel.logical.expressions import Constant
 from ouzel.logical.values import BOOLEAN, FLOAT, INTEGER, NULL, STRING, UNKNOWN, Kind, ValueType
 
@@ -53,6 +54,8 @@ def constant(value: Any, span: Span) -> Constant:
 
 def literal(source: str, written: tree.Literal) -> Constant:
     """A literal as a constant; a number with all its digits."""
+    if type(written.value) is int and written.value >= 2**63:
+        raise beyond_64_bits(source, written.span)
     found = constant(written.value, written.span)
     if isinstance(written.value, float):
         with suppress(InvalidOperation):  # a percentage, or a number in parentheses
@@ -92,7 +95,8 @@ def _checked(source: str, written: tree.Parameter, said: str, value: Any) -> Con
         ) from None
     if isinstance(result.value, int) and not -(2**63) <= result.value < 2**63:
         limits = f"from {-(2**63)} to {2**63 - 1}"
-        raise QueryError(f"{said} beyond 64 bits", source, written.span, required=limits)
+        hint = "pass a Decimal, which is compared with all its digits"
+        raise QueryError(f"{said} beyond 64 bits", source, written.span, required=limits, hint=hint)
     return result
 
 
