@@ -91,10 +91,29 @@ def test_spelled_out_it_keeps_matches_apart_in_the_same_partitions(test: str) ->
     assert found(f"{PAIR} WHERE {test} OUTPUT NON_OVERLAP", events) == ["a1 b4", "a2 b3"]
 
 
-@pytest.mark.parametrize("test", ["[id]", "a.id = n.id AND a.id = b.id", "a.id = b.id AND n.id = b.id"])
+THROUGH_A_NEGATIVE = [
+    "[id]",
+    "a.id = n.id AND a.id = b.id",
+    "a.id = b.id AND n.id = b.id",
+    "a.id = n.id AND n.id = b.id",
+    "a.id = n.id = b.id",
+]
+
+
+@pytest.mark.parametrize("test", THROUGH_A_NEGATIVE)
 def test_spelled_out_with_a_negative_component(test: str) -> None:
     query = f"PATTERN SEQ(A a, !(N n), B b) WHERE {test}"
     assert found(query, "a1:id=1 a2:id=2 n3:id=1 b4:id=1 b5:id=2") == ["a2 b5"]
+    query = f"PATTERN SEQ(A a, !(N n), B b) WHERE partition_contiguity {{ {test} }}"
+    assert found(query, "a1:id=1 n2:id=2 b3:id=1 b4:id=2") == ["a1 b3"]
+
+
+@pytest.mark.parametrize("test", ["[id]", "n.id = b.id", "b.id = n.id"])
+def test_spelled_out_with_no_other_than_a_negative_component(test: str) -> None:
+    events = "n1:id=1 b2:id=1 b3:id=2 b4:id=null"
+    assert found(f"PATTERN SEQ(!(N n), B b) WHERE {test} WITHIN 8", events) == ["b3"]
+    query = f"PATTERN SEQ(B b, !(N n)) WHERE partition_contiguity {{ {test} }} WITHIN 8"
+    assert found(query, "b1:id=1 n2:id=2 b3:id=2 b4:id=null") == ["b1", "b3"]
 
 
 @pytest.mark.parametrize("test", ["[id]", "a.id = b.id", "b.id = a[i].id"])

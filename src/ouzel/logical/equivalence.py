@@ -76,7 +76,7 @@ def recognise(
     """
     conjuncts, components = tuple(conjuncts), tuple(components)
     pairs = [(conjunct, pair) for conjunct in conjuncts if (pair := _equality(conjunct)) is not None]
-    if not pairs or _has_choice(pattern) or sum(not component.negative for component in components) < 2:
+    if not pairs or _has_choice(pattern):
         return (), conjuncts
     types = frozenset(name for component in components for name in component.type_names)
     tests: list[EquivalenceTest] = []
@@ -117,16 +117,12 @@ def _unwrapped(expression: Expression) -> Expression:
 def _connected(
     pairs: list[tuple[Conjunct, tuple[Attribute, Attribute]]], components: tuple[Component, ...]
 ) -> bool:
-    """Whether the equalities tie all positive components together, and each negative one to a positive one."""
-    negative = {component.variable for component in components if component.negative}
-    positive = [component.variable for component in components if not component.negative]
-    edges = [(left.variable, right.variable) for _conjunct, (left, right) in pairs]
-    reached = {positive[0]}
+    """Whether the equalities tie all components together, negative ones too."""
+    edges = [{left.variable, right.variable} for _conjunct, (left, right) in pairs]
+    reached = {components[0].variable}
     for _ in components:
-        reached |= {b for a, b in edges if a in reached and not {a, b} & negative}
-        reached |= {a for a, b in edges if b in reached and not {a, b} & negative}
-    tied = {variable for edge in edges for variable in edge if set(edge) - negative}
-    return reached >= set(positive) and tied >= negative
+        reached = reached.union(*(edge for edge in edges if edge & reached))
+    return reached >= {component.variable for component in components}
 
 
 def _has_choice(pattern: Pattern) -> bool:
