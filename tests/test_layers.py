@@ -51,7 +51,7 @@ ROOMS = {
     "runtimes": [
         # events in
         {"origins", "quarantine", "rows", "files", "file_lines", "file_times", "time_units", "type_names"}
-        | {"mixed_values", "time_values"}
+        | {"mixed_values", "time_values", "odd_days"}
         | {"pandas_cells", "pandas_frames", "polars_frames", "kinds", "reading", "ingest"},
         # matches out
         {"gathering", "partition_keys", "results", "aggregates", "running_totals", "composites"},

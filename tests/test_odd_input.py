@@ -13,13 +13,14 @@ import ouzel as oz
 from ouzel.logical.times import too_far_off
 
 QUERY = "PATTERN SEQ(A a, B b) RETURN a.ts AS first, b.ts AS last"
+USING_X = "PATTERN SEQ(A a, B b) WHERE a.x >= 0 RETURN a.ts AS first, b.ts AS last"
 HINT = "\n  hint: mend the data, or set such events aside with on_bad='quarantine'"
 FRAME = pd.DataFrame({"ts": [1, 2, 3], "type": ["A", "B", "B"], "x": [1, 2, 3]})
 
 
-def message(events: Any, error: type[oz.OuzelError], **options: Any) -> str:
+def message(events: Any, error: type[oz.OuzelError], query: str = QUERY, **options: Any) -> str:
     with pytest.raises(error) as raised:
-        oz.match(events, QUERY, **options)
+        oz.match(events, query, **options)
     assert type(raised.value) is error
     return str(raised.value)
 
@@ -31,9 +32,9 @@ def test_a_pandas_column_of_mixed_objects(column: str, value: Any, required: str
     frame = FRAME.astype(object)
     frame.loc[1, column] = value
     expected = f"column '{column}': required {required}; got {value!r}"
-    assert message(frame, oz.DataError) == f"row 1, {expected}{HINT}"
+    assert message(frame, oz.DataError, USING_X) == f"row 1, {expected}{HINT}"
     report = oz.Report()
-    found = oz.match(frame, QUERY, on_bad="quarantine", report=report)
+    found = oz.match(frame, USING_X, on_bad="quarantine", report=report)
     assert found.to_dict("records") == [{"first": 1, "last": 3}]
     kept = frame.iloc[[1]].to_dict("records")[0]
     assert report.quarantined.to_dict("records") == [kept | {"row": 1, "problem": expected}]
@@ -60,7 +61,7 @@ def test_values_of_another_type_than_declared_are_kept(kind: str) -> None:
 def test_an_integer_beyond_64_bits(column: str) -> None:
     rows = [{"ts": 1, "type": "A", "x": 1}, {"ts": 2, "type": "B", "x": 2}]
     rows[0][column] = 2**70
-    assert message(rows, oz.DataError) == f"row 0, column '{column}': required int64; got {2**70}" + HINT
+    assert message(rows, oz.DataError, USING_X) == f"row 0, column '{column}': required int64; got {2**70}" + HINT
 
 
 def test_unsigned_times_beyond_64_bits() -> None:

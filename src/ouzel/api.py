@@ -5,20 +5,21 @@ from __future__ import annotations
 import builtins
 import os
 import time as clock
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from ouzel.compile import Compiled, compile_query
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, QueryError
 from ouzel.explanation import explain
 from ouzel.language import parse
 from ouzel.logical import BoundQuery, bind_program
+from ouzel.logical.columns import needed_columns
 from ouzel.logical.functions import registered_in
 from ouzel.logical.parameters import check_used
-from ouzel.logical.schema import INFERRED, open_schema
+from ouzel.logical.schema import INFERRED, Schema, open_schema
 from ouzel.physical.contract import KeepsGraph
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
@@ -62,6 +63,13 @@ class Query:
         """What is known of the queries without data, one by one: of very many, none has to be kept."""
         return bind_program(parse(self.text), self.text, open_schema(), None)
 
+    def _used(self, schema: Schema) -> Collection[str]:
+        """The columns of events that the queries use; all of them if the queries are wrong, as the data may be."""
+        try:
+            return needed_columns(bind_program(parse(self.text), self.text, schema, self.params))
+        except QueryError:
+            return schema.columns
+
     def _with(self, params: Mapping[str, Any]) -> Query:
         """The same with other values, which are checked when the query meets events."""
         other = copy(self)
@@ -81,7 +89,7 @@ class Query:
             options = spark or SparkOptions()
             how = _of_spark(_reading(**reading), events.columns)
             return explain_dataframe(events, self.text, self.params, how, engine, options)
-        table, _restore = ingest(events, _reading(**reading), Report())
+        table, _restore = ingest(events, _reading(**reading), Report(), self._used)
         return explain(self._compile(table, engine).plans, table)
 
     def _compile(
@@ -209,7 +217,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         return none[query.names[0]] if len(query.names) == 1 else none
     reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     reading = replace(reading, encoding=encoding, delimiter=delimiter)
-    table, restore = ingest(events, reading, report)
+    table, restore = ingest(events, reading, report, query._used)
     if time_unit is None:
         warn_of_times(table.end_times, table.schema.time)
     if mode not in MODES:

@@ -118,6 +118,12 @@ class Schema:
             self._met[name] = replace(self.default, name=name)
         return self._met[name]
 
+    @property
+    def columns(self) -> set[str]:
+        """The names of all columns."""
+        types = [*self.types.values(), *([self.default] if self.default else [])]
+        return {column.name for one in types for column in (one.attributes or {}).values()}
+
     @cached_property
     def _met(self) -> dict[str, EventType]:
         """The types that queries mention and nobody declared."""

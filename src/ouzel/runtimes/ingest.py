@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from ouzel.errors import SchemaError, did_you_mean, listed
 from ouzel.logical.schema import (
+    NESTED,
     UNTYPED,
     EventType,
     Schema,
@@ -27,6 +28,7 @@ from ouzel.physical.meaning import integers
 from ouzel.runtimes.files import Writing, is_path, read_files
 from ouzel.runtimes.kinds import Incoming, Restore, bad_rows, is_tables_by_type, is_without_rows, to_arrow
 from ouzel.runtimes.mixed_values import fitting
+from ouzel.runtimes.odd_days import odd_days
 from ouzel.runtimes.quarantine import Problem, Report, check_policy, described, refuse
 from ouzel.runtimes.reading import (
     Reading,
@@ -49,17 +51,26 @@ class _Source:
     problems: list[Problem]
 
 
-def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, Restore]:
-    """Read events of any kind; also the way back from an Arrow table to that kind."""
+Used = Callable[[Schema], Collection[str]]
+"""Called with what events look like; the columns that queries use of them."""
+
+
+def ingest(events: Any, reading: Reading, report: Report, used: Used | None = None) -> tuple[EventTable, Restore]:
+    """Read events of any kind; also the way back from an Arrow table to that kind.
+
+    Values that do not fit their column make an event malformed only where a query uses the column.
+    """
     check_policy(reading.on_bad)
     if is_tables_by_type(events):
-        return _ingest_by_type(events, reading, report)
+        return _ingest_by_type(events, reading, report, used)
     source = _source(events, "", reading)
     reading = settled(reading, source.table.column_names)
     type_column = type_column_of(source.table.column_names, reading)
     if type_column is not None:
         require_column(source.table, type_column, "type", "")
     schema = schema_of(source.table, type_column, reading)
+    always = {reading.time, type_column, *reading.order}
+    _forgive([source], {"": {name: name for name in source.table.column_names}}, always, schema, used)
     source.table = _declared_values(source, schema, type_column, reading)
     time = schema.time
     _check_times(source, time, reading)
@@ -74,7 +85,9 @@ def ingest(events: Any, reading: Reading, report: Report) -> tuple[EventTable, R
 # ---- one table per type --------------------------------------------------------------------------------
 
 
-def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report) -> tuple[EventTable, Restore]:
+def _ingest_by_type(
+    events: Mapping[Any, Any], reading: Reading, report: Report, used: Used | None
+) -> tuple[EventTable, Restore]:
     """Read one table per type: each has its own attributes."""
     if not events:
         raise SchemaError("events: required at least one table; got an empty dict")
@@ -95,28 +108,35 @@ def _ingest_by_type(events: Mapping[Any, Any], reading: Reading, report: Report)
                 f"time column '{reading.time}': required one type in all tables; got {times[0].arrow} in "
                 f"'{sources[0].name}' and {time.arrow} in '{source.name}'"
             )
-        _check_times(source, time, reading)
-    goods = _set_aside(sources, reading, report)
     held: dict[str, pa.DataType] = {}
-    renamed: list[pa.Table] = []
     event_types: dict[str, EventType] = {}
-    ways_back: list[tuple[Restore, dict[str, str]]] = []
-    for source, good in zip(sources, goods, strict=True):
-        attributes = table_columns(good.schema)
+    names: dict[str, dict[str, str]] = {}
+    for source in sources:
+        attributes = table_columns(source.table.schema)
         for name, column in attributes.items():
             if held.setdefault(name, column.arrow) != column.arrow:
                 attributes[name] = replace(column, name=f"{source.name}.{name}")
-        renamed.append(good.rename_columns([column.name for column in attributes.values()]))
         event_types[source.name] = EventType(source.name, attributes)
-        if not is_without_rows(source.incoming.native):
-            ways_back.append((source.incoming.restore, {name: column.name for name, column in attributes.items()}))
-    restore = sources[0].incoming.restore.over(ways_back)
+        names[source.name] = {name: column.name for name, column in attributes.items()}
     schema = Schema(times[0], event_types, None, declared=True)
+    _forgive(sources, names, {reading.time, *reading.order}, schema, used)
+    for source, time in zip(sources, times, strict=True):
+        _check_times(source, time, reading)
+    goods = _set_aside(sources, reading, report)
+    ways_back = [
+        (source.incoming.restore, names[source.name])
+        for source in sources
+        if not is_without_rows(source.incoming.native)
+    ]
+    restore = sources[0].incoming.restore.over(ways_back)
+    renamed = [
+        good.rename_columns([names[source.name][name] for name in good.column_names])
+        for source, good in zip(sources, goods, strict=True)
+    ]
     joined = pa.concat_tables(renamed, promote_options="default")
-    names = tuple(source.name for source in sources)
-    codes = np.repeat(np.arange(len(names), dtype=np.int32), [good.num_rows for good in goods])
+    codes = np.repeat(np.arange(len(sources), dtype=np.int32), [good.num_rows for good in goods])
     ticks = np.concatenate([_ticks(good, times[0]) for good in goods])
-    types = EventTypes(None, names, codes)
+    types = EventTypes(None, tuple(names), codes)
     return primitive_events(joined, schema, types, ticks, tie_breakers(reading)), restore
 
 
@@ -164,7 +184,7 @@ def _writing(reading: Reading) -> Writing:
 
 def _source(events: Any, name: str, reading: Reading) -> _Source:
     incoming = to_arrow(read_files([events], reading.time, _writing(reading)) if is_path(events) else events)
-    problems = [replace(problem, table=name) for problem in incoming.problems]
+    problems = [replace(problem, table=name) for problem in (*incoming.problems, *odd_days(incoming.table))]
     return _Source(incoming, _whole_times(incoming.table, reading), name, problems)
 
 
@@ -183,6 +203,23 @@ def _whole_times(table: pa.Table, reading: Reading) -> pa.Table:
 
 
 # ---- malformed events ----------------------------------------------------------------------------------
+
+
+def _forgive(
+    sources: list[_Source],
+    names: Mapping[str, Mapping[str, str]],
+    always: Collection[str | None],
+    schema: Schema,
+    used: Used | None,
+) -> None:
+    """Forget problems with values of columns that no query uses; `names` are those of columns, by table."""
+    optional = any(problem.column not in always for source in sources for problem in source.problems)
+    if used is None or not optional:
+        return
+    needed = {name.partition(NESTED)[0] for name in used(schema)}
+    for source in sources:
+        columns = names[source.name]
+        source.problems = [one for one in source.problems if one.column in always or columns[one.column] in needed]
 
 
 def _declared_values(source: _Source, schema: Schema, type_column: str | None, reading: Reading) -> pa.Table:

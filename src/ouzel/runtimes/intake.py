@@ -14,7 +14,8 @@ from ouzel.logical.times import EARLIEST, LATEST
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.meaning import owned
-from ouzel.runtimes.ingest import ingest
+from ouzel.runtimes.ingest import Used, ingest
+from ouzel.runtimes.odd_days import holds_dates
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading, type_column_of
 
@@ -22,9 +23,9 @@ from ouzel.runtimes.reading import Reading, type_column_of
 class Intake:
     """Reads batch after batch; their events are ordered by time alone, as whoever orders them looks further."""
 
-    def __init__(self, schema: pa.Schema, reading: Reading) -> None:
-        """Find out how batches of a schema are read; an error if they cannot be."""
-        self.reading = reading
+    def __init__(self, schema: pa.Schema, reading: Reading, used: Used) -> None:
+        """Find out how batches of a schema are read; an error if they cannot be.  `used` says what queries use."""
+        self.reading, self._used = reading, used
         self.none = ingest(schema.empty_table(), reading, Report())[0]
         self._time, self._type = reading.time, type_column_of(schema.names, reading)
         self._ordering = [name for name in reading.order if name != reading.time]
@@ -34,15 +35,15 @@ class Intake:
             self.none.table.schema.equals(schema)
             and (pa.types.is_int64(arrow) or pa.types.is_timestamp(arrow))
             and (self._type is None or pa.types.is_string(schema.field(self._type).type))
-            # of a dictionary each batch may have another one
-            and not any(pa.types.is_dictionary(field.type) for field in schema)
+            # of a dictionary each batch may have another one, and such dates may be none
+            and not any(pa.types.is_dictionary(field.type) or holds_dates(field.type) for field in schema)
         )
 
     def read(self, table: pa.Table, report: Report) -> EventTable:
         """The events of a batch; `report` is told how many they are, and what is malformed."""
         events = self._well_formed(table) if self._is_simple else None
         if events is None:
-            return ingest(table, self.reading, report)[0]
+            return ingest(table, self.reading, report, self._used)[0]
         report.events = len(events)
         return events
 

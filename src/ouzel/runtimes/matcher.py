@@ -14,6 +14,7 @@ import pyarrow as pa
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import DataError, OuzelError, SchemaError, StateError, listed
 from ouzel.language.durations import length_in_ticks
+from ouzel.logical.columns import needed_columns
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
@@ -68,13 +69,14 @@ class Matcher:
         self.params = {name: kept(value) for name, value in (params or {}).items()}
         self.engine, self.limits, self.on_late = engine, limits or Limits(), on_late
         _check_kept(schema, reading)
-        self._intake = Intake(schema, reading)
+        self._intake = Intake(schema, reading, lambda _schema: needed_columns(self._queries))
         none = self._intake.none
         compiled = compiled or compile_query(text, none.schema, self.params, engine)
         self.names = tuple(plan.query.name for plan in compiled.plans)
         self.report = Report()
         self.late: pa.Table = none.table
         self.time = none.schema.time
+        self._queries = [plan.query for plan in compiled.plans]
         self._made = made_types(compiled.plans)
         self._chain = Chain(compiled.plans, self.limits, threads)
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
