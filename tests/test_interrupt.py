@@ -135,6 +135,31 @@ def test_progress_moves_while_a_kernel_runs() -> None:
     assert told[-1] == (3_000, 3_000)
 
 
+# One event of each is pushed last, after which they would run for minutes.
+SMALL_PUSHES: dict[str, tuple[str, int, dict[str, Any]]] = {
+    "a scan": ("SEQ(A a, B b, C c, D d) WHERE a.x + b.x + c.x + d.x < 0", 6_000, {}),
+    "matches written out": ("SEQ(A a, A+ b[], D d) WITHIN 1000000", 300, {"limits": COUNTLESS}),
+}
+
+
+@pytest.mark.parametrize("name", SMALL_PUSHES)
+def test_ctrl_c_ends_a_push_of_one_event(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    query, count, options = SMALL_PUSHES[name]
+    monkeypatch.setattr(kernel, "COMPILE_FROM", 0)
+    table = events(count)
+    matcher = oz.matcher(f"PATTERN {query}", table.schema, **options)
+    matcher.push(table)
+    last = pa.table({"ts": [count], "type": ["D"], "k": [0], "x": [0.5]}, schema=table.schema)
+    begun, main = time.perf_counter(), threading.main_thread().ident
+    assert main is not None
+    pressing = threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT))
+    pressing.start()
+    with pytest.raises(KeyboardInterrupt):
+        matcher.push(last, watermark=count + 1)
+    assert time.perf_counter() - begun < SOON + 60  # it may have to be compiled first
+    pressing.join()
+
+
 def test_an_interrupted_matcher_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     table = events(3_000)
     matcher = oz.matcher(f"PATTERN {LOOPS['a scan'][1]}", table.schema)

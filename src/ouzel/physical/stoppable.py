@@ -29,8 +29,9 @@ Board = np.ndarray[tuple[int], np.dtype[np.int64]]
 # How often to tell how far it is, and for how long to wait for what was stopped, in seconds.
 TELLING, PATIENCE = 0.25, 0.4
 
-# Arrow and NumPy are done with that many rows in much less than a second.
-LARGE = 1_000_000
+# Arrow and NumPy are done with that many rows in much less than a second, and kernels with that many times as
+# many steps.
+LARGE, STEPS = 1_000_000, 16
 
 SEEN = f"if board[{STOP}] != 0:"
 """The test of a loop whether to stop, in generated source."""
@@ -182,6 +183,11 @@ def stop() -> None:
     work = _current.get()
     if work is not None:
         work.stop()
+
+
+def under_way() -> object:
+    """The work that this thread is part of, None if that is of a small size."""
+    return _current.get()
 
 
 def board(share: float = 0.0) -> Any:

@@ -23,7 +23,10 @@ from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits, Room
 from ouzel.physical.match_table import Many, One
 from ouzel.physical.recycled import recycled
-from ouzel.physical.stoppable import SEEN
+from ouzel.physical.stoppable import LARGE, SEEN, stoppable
+
+# So many matches are written out before Ctrl-C could be heard.
+FEW = 10_000
 
 
 @dataclass(frozen=True)
@@ -226,11 +229,19 @@ def expand(
     work = _Work(limits, room, (limits.max_matches, limits.max_match_size, room.size - held, *cost, limits.sheds))
     totals = np.zeros(len(shape.variables) + 3, np.int64)
     outputs = _outputs(totals, arrays, singles, told)
-    work.walk(kernel, totals, nodes, outputs, fill=False)
-    outputs = _outputs(totals, arrays, singles, told)
+    is_few = work.are_few(kernel, totals, nodes, outputs)
+
+    def written() -> list[Any]:
+        if not is_few:
+            totals[:] = 0
+            work.walk(kernel, totals, nodes, outputs, fill=False)
+        written = _outputs(totals, arrays, singles, told)
+        work.walk(kernel, np.zeros_like(totals), nodes, written, fill=True)
+        return written
+
+    # a few merged runs may stand for any number of matches
+    of, *columns = stoppable(written, size=0 if is_few else LARGE)
     shed = int(totals[-1])
-    work.walk(kernel, np.zeros_like(totals), nodes, outputs, fill=True)
-    of, *columns = outputs
     by_number: dict[int, One | Many] = {}
     for place, number in enumerate(arrays):
         rows, offsets = columns[2 * place], columns[2 * place + 1]
@@ -273,18 +284,34 @@ class _Work:
         *,
         fill: bool,
     ) -> None:
+        match self._walk(kernel, totals, nodes, outputs, self.most, fill=fill):
+            case Needs.SIZE:
+                raise self.limits.exceeded("max_match_size")
+            case Needs.MATCHES:
+                raise self.limits.exceeded("max_matches")
+            case Needs.MEMORY:
+                raise self.room.exceeded(int(totals[0]), "matches")
+
+    def are_few(self, kernel: Kernel, totals: Any, nodes: tuple[Any, ...], outputs: list[Any]) -> bool:
+        """Whether there are but a few matches, all within limits; then they are counted."""
+        most = (min(self.most[0], FEW), *self.most[1:-1], False)
+        return self._walk(kernel, totals, nodes, outputs, most, fill=False) is Needs.NOTHING
+
+    def _walk(
+        self,
+        kernel: Kernel,
+        totals: Any,
+        nodes: tuple[Any, ...],
+        outputs: list[Any],
+        most: tuple[int, ...],
+        *,
+        fill: bool,
+    ) -> Needs:
         at, needs = 0, Needs.ROOM
         while True:
             stack = self.begins, self.lengths, self.branches
-            at, needs = kernel(fill, at, totals, *stack, *self.most, *nodes, *outputs)
-            match needs:
-                case Needs.NOTHING:
-                    return
-                case Needs.SIZE:
-                    raise self.limits.exceeded("max_match_size")
-                case Needs.MATCHES:
-                    raise self.limits.exceeded("max_matches")
-                case Needs.MEMORY:
-                    raise self.room.exceeded(int(totals[0]), "matches")
+            at, needs = kernel(fill, at, totals, *stack, *most, *nodes, *outputs)
+            if needs != Needs.ROOM:
+                return Needs(needs)
             self.begins, self.lengths = longer(self.begins), longer(self.lengths)
             self.branches = taller(self.branches)

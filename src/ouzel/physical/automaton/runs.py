@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ouzel.physical.automaton.parameters import CURSOR, Opened, Rules, Stream, W
 from ouzel.physical.automaton.store import NODE_BYTES, Store
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Limits, Room
+from ouzel.physical.stoppable import STEPS, stoppable
 
 # What the end of a match takes: its node, its last event, and its state.
 FOUND_BYTES = 12
@@ -111,7 +113,9 @@ def drive(
     cursor[CURSOR.index("nodes")] = store.nodes
     while True:
         records = (*stream.values, *rules.values, *opened.values, *work.values)
-        status = kernel(cursor, *records, *store.arrays, *store.kept, *operands)
+        call = partial(kernel, cursor, *records, *store.arrays, *store.kept, *operands)
+        # where it asked for room there may be much more to do than events promised
+        status = stoppable(call, size=len(work.ri) * len(stream.masks) // STEPS)
         counts = dict(zip(CURSOR, cursor.tolist(), strict=True))
         store.nodes = counts["nodes"]
         if status == Status.DONE:

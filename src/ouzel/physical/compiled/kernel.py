@@ -46,9 +46,12 @@ def long_kernel_of(source: str | jit.Kernel, events: int, share: float = 0.0) ->
 
     Each event that it notes there as done is such a share of all the work.
     """
-    kernel, board = kernel_of(source, events), stoppable.board(share)
+    kernel, work, board = kernel_of(source, events), stoppable.under_way(), stoppable.board(share)
 
     def run(*arguments: Any) -> Any:
+        nonlocal work, board
+        if work is not stoppable.under_way():  # it goes on in a thread
+            work, board = stoppable.under_way(), stoppable.board(share)
         result = kernel(board, *arguments)
         stoppable.check()
         return result

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from ouzel.physical.memory.growing import Growing
 from ouzel.physical.scan.construction_source import COUNTLESS, Scratch
 from ouzel.physical.scan.memory import Memory
 from ouzel.physical.scan.stacks import Stacks
+from ouzel.physical.stoppable import LARGE, STEPS, stoppable
 
 if TYPE_CHECKING:
     from ouzel.physical.scan.scan import ScanPlan
@@ -27,8 +30,8 @@ if TYPE_CHECKING:
 MOST_AGAIN = 0.25
 # One of so many ends is looked at to guess how many sequences there are; up to so many of each, that is tried.
 SAMPLE, FEW_EACH = 64, 64
-# So many matches there is room for at first.
-_ROOM = 1_024
+# So many matches there is room for at first, and so many are written before Ctrl-C could be heard.
+_ROOM, FEW = 1_024, 10_000
 
 
 class TooManyError(Exception):
@@ -67,6 +70,7 @@ class Construction:
         self.memory = memory
         self.limits = limits
         self._scratch = _scratch(plan)
+        self._levels = {name: level for name, (level, _type) in Scratch.names(plan.shape).items()}
         self._end_columns = len(plan.shape.fields(plan.shape.depth))
 
     # ---- scan --------------------------------------------------------------------------------------------
@@ -212,6 +216,7 @@ class Construction:
     def _grown(self, part: Part, most: int, share: float) -> Constructed:
         """Sequences whose number is not known: there is room for more of them whenever it is needed."""
         kernel, length = self._kernel(part, share), self.plan.shape.length
+        steps = self._steps(part)
         columns = [Growing(np.int32) for _ in range(length)]
         done = part.begin
         found = shed = 0
@@ -222,17 +227,34 @@ class Construction:
                 column.reserve(room - found, most)
             room = min(len(columns[0].data), most)
             data = [one.data for one in columns]
-            done, found, shed = kernel(True, done, part.end, found, room, most, self.limits.sheds, data)
+            call = partial(kernel, True, done, part.end, found, room, most, self.limits.sheds, data)
+            done, found, shed = stoppable(call, size=LARGE if found >= FEW else steps)
             if shed and not self.limits.sheds:
                 raise TooManyError
             room = min(2 * room, most)
         return Constructed([one.data[:found] for one in columns], shed)
 
+    def _steps(self, part: Part) -> int:
+        """The size of the work to go through the stacks of a part's ends, at most, if keys are spread evenly."""
+        stacks, keys = part.stacks, max(self.memory.keys.count, 1)
+
+        def steps(nodes: list[int]) -> int:
+            ways = math.prod(max(one / keys, 1.0) for one in nodes)
+            return int(min(len(part) * ways / STEPS, LARGE))
+
+        before, window, retained = stacks.counts().tolist()[:-1], self.plan.query.window, self.memory.retained
+        if steps(before) < LARGE or window is None or window.counts_events:
+            return steps(before)
+        # what has left the window is not gone yet: it ends the way through a stack
+        clock = int(retained.clocks[part.ends[0][part.begin]])
+        first = int(retained.clocks.searchsorted(max(clock - window.limit, LEAST)))
+        return steps([len(one) - int(one.searchsorted(first)) for one in stacks.events()[:-1]])
+
     def _kernel(self, part: Part, share: float = 0.0) -> Kernel:
         """The kernel for some ends, which takes what to do and the columns to fill."""
         plan, memory, stacks = self.plan, self.memory, part.stacks
         counts = stacks.counts()
-        for name, (level, _type) in Scratch.names(plan.shape).items():
+        for name, level in self._levels.items():
             part.scratch[name].reserve(int(counts[level]))
         kernel = long_kernel_of(plan.source, len(memory.retained.pushed[1]), share)
         retained = memory.retained
