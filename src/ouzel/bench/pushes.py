@@ -81,13 +81,16 @@ def _wide(engine: str, events: int) -> Iterator[Row]:
     _found, first = timed(partial(matcher.push, warm_up))
     begin, begun = len(warm_up), 0.0
     for part in range(PARTS):
-        took = []
+        took, matches = [], 0
         for _ in range(count):
-            took.append(timed(partial(matcher.push, _events(begin, BATCH)))[1])
+            found, seconds = timed(partial(matcher.push, _events(begin, BATCH)))
+            took.append(seconds)
+            matches += found.num_rows
             begin += BATCH
         seconds = median(took)
         begun = begun or seconds
         figures = {
+            "matches": matches,
             "first call": first,
             "seconds": seconds,
             "ms a push": 1e3 * seconds,
