@@ -61,7 +61,9 @@ class Growing:
     def keep(self, kept: Any, begin: int = 0) -> None:
         """Keep those of the values from `begin` on for which a flag is set, in place."""
         at = begin
-        for first in range(begin, self.count, _BLOCK):
+        # in order of time it is mostly the first that go
+        since = begin + (int(kept.argmax()) if len(kept) else 0)
+        for first in range(since, self.count, _BLOCK):
             flags = kept[first - begin : first - begin + _BLOCK]
             block = self.data[first : first + len(flags)]
             values = block if flags.all() else block[flags]
@@ -89,8 +91,8 @@ class Numbers:
         self.shift = gone if kept[gone:].all() else None
         self.table: Array = np.zeros(0, np.int32)
         if self.shift is None:
-            self.table = np.append(np.cumsum(kept, dtype=np.int32) - np.int32(1), np.int32(-1))
-            self.table[:-1][~kept] = -1
+            self.table = np.full(len(kept) + 1, -1, np.int32)
+            self.table[np.flatnonzero(kept)] = np.arange(self.count, dtype=np.int32)
 
     def renumber(self, values: Array) -> None:
         """Replace numbers by new ones, in place."""
