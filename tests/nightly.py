@@ -19,7 +19,8 @@ sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("engines", "p
 
 # The tests, and the share of all examples that each gets.
 SHARES = {
-    ("test_automaton", "test_random_closures"): 0.086,
+    ("test_automaton", "test_random_closures"): 0.076,
+    ("test_automaton", "test_random_closures_in_pieces"): 0.01,
     ("test_automaton", "test_evaluations_agree"): 0.08,
     ("test_scan", "test_random_sequences"): 0.08,
     ("test_scan", "test_equivalence_tests_evaluated_in_every_way"): 0.05,

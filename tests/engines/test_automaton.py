@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 import ouzel as oz
+from ouzel.physical.automaton import expand
 from ouzel.physical.compiled import kernel
 from ouzel.testing.strategies import RandomQuery, queries, streams
 
@@ -29,6 +30,13 @@ def agree(query: str, events: Events) -> None:
 @given(CLOSURES, streams(max_events=10))
 def test_random_closures(query: RandomQuery, events: Events) -> None:
     agree(query.text, events)
+
+
+@settings(max_examples=100)
+@given(CLOSURES, streams(max_events=10))
+def test_random_closures_in_pieces(query: RandomQuery, events: Events) -> None:
+    with patch.object(expand, "MANY", 0), patch.object(expand, "LONG", 0):
+        agree(query.text, events)
 
 
 @settings(max_examples=3)

@@ -40,6 +40,16 @@ def copy_part(source: Any, begin: int, target: Any, at: int, count: int) -> None
         new[k] = old[k]
 
 
+def copy_pieces(board: Any, source: Any, begins: Any, lengths: Any, target: Any) -> None:
+    """Copy pieces, given by where they begin and how long they are, one behind the other."""
+    at = 0
+    for k in range(len(begins)):
+        if board[STOP] != 0:
+            return
+        copy_part(source, begins[k], target, at, lengths[k])
+        at += lengths[k]
+
+
 def same_run(ri: Any, rf: Any, a: int, b: int) -> bool:
     """Whether two runs have the same future: equal rows but for the columns 1 to 3, which tell of their past."""
     if ri[a, 0] != ri[b, 0]:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ouzel.kernels import arrays
+from ouzel.physical.compiled import share
+from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.event_table import Integers
+from ouzel.physical.recycled import picked, recycled
 
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
@@ -48,23 +53,73 @@ class One:
 
 
 @dataclass(frozen=True)
+class Pieces:
+    """Rows piece by piece: piece k is lengths[k] of `rows`, from begins[k] on.
+
+    Those of match m are the pieces from edges[m] to edges[m + 1]; what no piece has of `rows` means nothing.
+    Where pieces are long, values are copied and need not be gathered.
+    """
+
+    rows: Integers
+    begins: Integers
+    lengths: Integers
+    edges: Integers
+
+    def numbered(self, rows: Integers) -> Pieces:
+        """The same with other numbers: those of `rows` for places in it."""
+        return Pieces(picked(rows, self.rows), self.begins, self.lengths, self.edges)
+
+    def ends(self, matches: Integers) -> tuple[Integers, Integers]:
+        """The first and the last row of some matches, none of which is without pieces."""
+        first, last = self.edges[matches], self.edges[matches + 1] - 1
+        return self.rows[self.begins[first]], self.rows[self.begins[last] + self.lengths[last] - 1]
+
+    def copied(self, values: Any, threads: int = 1) -> Any:
+        """Of as many values as there are `rows`, those of all pieces in a row."""
+        ends = np.cumsum(self.lengths, dtype=np.int64)
+        out = recycled(int(ends[-1]) if len(ends) else 0, values.dtype)
+        copy = long_kernel_of(arrays.copy_pieces, len(out))
+
+        def work(begin: int, end: int) -> None:
+            at = int(ends[begin - 1]) if begin else 0
+            copy(values, self.begins[begin:end], self.lengths[begin:end], out[at:])
+
+        share.in_threads(work, len(ends), threads)
+        return out
+
+
+@dataclass(frozen=True)
 class Many:
     """The rows that an array variable is bound to: those of match m are rows[offsets[m]:offsets[m + 1]].
 
-    An unbound variable, of an alternative that was not chosen, is null rather than empty.
+    They may be held as pieces, of which they are made when they are asked for.  An unbound variable, of an
+    alternative that was not chosen, is null rather than empty.
     """
 
     offsets: Integers
-    rows: Integers
+    held: Integers | Pieces
     unbound: Flags
 
     def __len__(self) -> int:
         """The number of matches."""
         return len(self.unbound)
 
+    @cached_property
+    def rows(self) -> Integers:
+        """All rows."""
+        return self.held.copied(self.held.rows) if isinstance(self.held, Pieces) else self.held
+
+    def ends(self, matches: Integers) -> tuple[Integers, Integers]:
+        """The first and the last row of some matches, none of which is empty."""
+        if isinstance(self.held, Pieces):
+            return self.held.ends(matches)
+        return self.held[self.offsets[matches]], self.held[self.offsets[matches + 1] - 1]
+
     def numbered(self, rows: Integers) -> Many:
         """The same with other numbers: those of `rows` for places in it."""
-        return Many(self.offsets, rows[self.rows], self.unbound)
+        if isinstance(self.held, Pieces):
+            return Many(self.offsets, self.held.numbered(rows), self.unbound)
+        return Many(self.offsets, rows[self.held], self.unbound)
 
     def placed(self, numbers: Integers) -> Many:
         """The same with places among numbers, which are in order, for these."""
@@ -74,7 +129,7 @@ class Many:
 
     def told(self, unbound: Flags) -> Many:
         """The same with flags where the variable was not chosen."""
-        return Many(self.offsets, self.rows, unbound)
+        return Many(self.offsets, self.held, unbound)
 
 
 Bound = dict[str, One | Many]
@@ -142,13 +197,18 @@ def ends_of(variables: list[str], bound: Bound) -> tuple[Integers, Integers]:
         else:
             full = np.flatnonzero(one.offsets[:-1] < one.offsets[1:])
             low, high = np.full((2, len(one.offsets) - 1), -1, np.int64)
-            low[full] = one.rows[one.offsets[:-1][full]]
-            high[full] = one.rows[one.offsets[1:][full] - 1]
+            low[full], high[full] = one.ends(full)
         first = low if first is None else np.where(first < 0, low, first)
         last = high if last is None else np.where(high >= 0, high, last)
     assert first is not None
     assert last is not None
     return first, last
+
+
+def numbers_held(one: One | Many) -> int:
+    """How many numbers have to change for others to be in their place."""
+    held = one.rows if isinstance(one, One) else one.held
+    return len(held.rows if isinstance(held, Pieces) else held)
 
 
 def chosen(one: One | Many, matches: Integers) -> One | Many:

@@ -20,7 +20,7 @@ from ouzel.logical.values import Kind
 from ouzel.physical.contract import Found
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import HINT
-from ouzel.physical.match_table import Many, One
+from ouzel.physical.match_table import Many, One, Pieces, ends_of
 from ouzel.runtimes.gathering import gathered
 
 MOST_ELEMENTS = 2**31 - 1
@@ -83,31 +83,35 @@ class _Builder:
 
     def _rows(self, variable: str, element: Element) -> Integers:
         """The row of one event of each match: the only one, or the first or last of an array."""
-        bound = self.matches.bound[variable]
-        if isinstance(bound, One):
-            return bound.rows
-        at = bound.offsets[:-1] if element is Element.FIRST else bound.offsets[1:] - 1
-        empty = bound.offsets[:-1] == bound.offsets[1:]
-        return np.where(empty, -1, np.append(bound.rows, -1)[np.where(empty, -1, at)])
+        first, last = ends_of([variable], self.matches.bound)
+        return first if element is Element.FIRST else last
 
     def _events(self, component: Component, column: str | None) -> pa.Array | pa.ChunkedArray:
         """What a variable is bound to, whole or one attribute of it: a value, or a list for an array."""
         bound = self.matches.bound[component.variable]
         if isinstance(bound, One):
             return self._values(component, column, bound.rows)
-        return _lists(bound, self._values(component, column, bound.rows))
+        return _lists(bound, self._values(component, column, bound.held))
 
-    def _values(self, component: Component, column: str | None, rows: Integers) -> pa.Array | pa.ChunkedArray:
+    def _values(
+        self, component: Component, column: str | None, rows: Integers | Pieces
+    ) -> pa.Array | pa.ChunkedArray:
         if column is not None:
             return self._gather(column, rows)
         fields = event_fields(component)
         if not fields:
-            return pa.array([None if row < 0 else {} for row in rows], pa.struct([]))
+            count = int(rows.lengths.sum()) if isinstance(rows, Pieces) else len(rows)
+            return pa.array([{}] * count, pa.struct([]), mask=_absent(rows))
         arrays = [_combined(self._gather(field.name, rows)) for field in fields.values()]
-        return pa.StructArray.from_arrays(arrays, names=list(fields), mask=pa.array(rows < 0))
+        return pa.StructArray.from_arrays(arrays, names=list(fields), mask=_absent(rows))
 
-    def _gather(self, column: str, rows: Integers) -> pa.Array | pa.ChunkedArray:
+    def _gather(self, column: str, rows: Integers | Pieces) -> pa.Array | pa.ChunkedArray:
         return gathered(self.table.column(column), rows, self.threads)
+
+
+def _absent(rows: Integers | Pieces) -> pa.Array | None:
+    """Which rows are none; of pieces all are there."""
+    return None if isinstance(rows, Pieces) else pa.array(rows < 0)
 
 
 def _lists(bound: Many, values: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -4,8 +4,8 @@ Both kernels go through the partitions in turn.  `begins` tells where the new ev
 was known of a partition before are its runs, rows from_runs[p] to until_runs[p] of old_ri and old_rf.
 
 A kernel never makes an array longer: an array that a loop may replace is one that a compiler must look after at
-every turn, which made these loops seven times slower.  Where room is short, a kernel notes in `cursor` where it is
-and returns; it is called again with more room, and goes on.
+every turn, which made these loops seven times slower.  Where room is short, a kernel leaves its loops with a
+status, notes in `cursor` where it is and returns; it is called again with more room, and goes on.
 """
 
 from __future__ import annotations
@@ -45,9 +45,11 @@ def kernel_source(slots: Slots, operands: Operands, driver: Driver) -> str:
     writer = RunWriter(operands=operands, automaton=slots.automaton, slots=slots, depth=1)
     for place, name in enumerate(CURSOR):
         writer.line(f"{name} = cursor[{place}]")
-    writer.line(REACH)
+    writer.write(REACH, "first = begins[0]", f"status = {Status.DONE:d}")
     driver(writer)
-    _return(writer, Status.DONE)
+    for place, name in enumerate(CURSOR):
+        writer.line(f"cursor[{place}] = {name}")
+    writer.line("return status")
     return f"@jit\ndef kernel({', '.join(SIGNATURE)}, {operands.parameters}):\n{writer.text}\n"
 
 
@@ -59,13 +61,12 @@ def breadth_first(writer: RunWriter) -> None:
             line("runs = until_runs[p] - from_runs[p]")
             with block("if runs > len(ri):"):
                 line("runs = 0")
-                _return(writer, Status.RUNS)
+                _leave(writer, Status.RUNS)
             line("copy_rows(old_ri, from_runs[p], ri, 0, runs)")
             line("copy_rows(old_rf, from_runs[p], rf, 0, runs)")
             line("i = begins[p]")
             line("loaded = 1")
-        with block("while i < begins[p + 1]:"):
-            line("board[1] = i - begins[0]")
+        with _events(writer):
             _stop(writer)
             _moment(writer)
             line(f"room = (runs + 1) * (g - i) * {writer.most_moves} + runs")
@@ -75,7 +76,7 @@ def breadth_first(writer: RunWriter) -> None:
                 (Status.RUNS, "runs + room > len(ri)"),
             ):
                 with block(f"if {is_short}:"):
-                    _return(writer, status)
+                    _leave(writer, status)
             line("old = runs")
             line("changed = False")
             line("ended = False")
@@ -95,7 +96,7 @@ def breadth_first(writer: RunWriter) -> None:
             line("i = g")
             _limits(writer)
         with block("if live + runs > len(new_ri):"):
-            _return(writer, Status.NEW_RUNS)
+            _leave(writer, Status.NEW_RUNS)
         line("copy_rows(ri, 0, new_ri, live, runs)")
         line("copy_rows(rf, 0, new_rf, live, runs)")
         line("live += runs")
@@ -117,23 +118,34 @@ def _merge(writer: RunWriter) -> None:
             line("h = (h + 1) & (len(slots) - 1)")
         with block("if stamps[h] == stamp:"):
             line("o = slots[h]")
-            line(f"component[nodes] = {UNION}")
-            with block(f"if ri[o, {START}] >= ri[r, {START}]:"):
-                line(f"before[nodes] = ri[o, {NODE}]")
-                line(f"event[nodes] = ri[r, {NODE}]")
-                line(f"lesser[nodes] = ri[r, {FIRST}]")
-            with block("else:"):
-                line(f"before[nodes] = ri[r, {NODE}]")
-                line(f"event[nodes] = ri[o, {NODE}]")
-                line(f"lesser[nodes] = ri[o, {FIRST}]")
+            # runs that bind nothing have no paths to join
+            has_paths = any(move.binds is not None for move in writer.automaton.moves)
+            with block(f"if ri[o, {START}] < ri[r, {START}]:"):
+                if has_paths:
+                    _join(writer, "r", "o")
                 line(f"ri[o, {START}] = ri[r, {START}]")
                 line(f"ri[o, {FIRST}] = ri[r, {FIRST}]")
-            write(f"ri[o, {NODE}] = nodes", "nodes += 1", "merged += 1", "continue")
+            if has_paths:
+                with block("else:"):
+                    _join(writer, "o", "r")
+            write("merged += 1", "continue")
         write("stamps[h] = stamp", "slots[h] = alive")
         with block("if alive != r:"):
             writer.copy("r", "alive")
         line("alive += 1")
     line("runs = alive")
+
+
+def _join(writer: RunWriter, later: str, other: str) -> None:
+    """Make the path of run o a union of two."""
+    writer.write(
+        f"component[nodes] = {UNION}",
+        f"before[nodes] = ri[{later}, {NODE}]",
+        f"event[nodes] = ri[{other}, {NODE}]",
+        f"lesser[nodes] = ri[{other}, {FIRST}]",
+        f"ri[o, {NODE}] = nodes",
+        "nodes += 1",
+    )
 
 
 def _close_up(writer: RunWriter) -> None:
@@ -148,23 +160,23 @@ def _close_up(writer: RunWriter) -> None:
 
 
 def _limits(writer: RunWriter) -> None:
-    """Shed what is too much, or return."""
+    """Shed what is too much, or leave."""
     line, block = writer.line, writer.block
     with block("if live + runs > most_runs:"):
         with block("if not sheds:"):
-            _return(writer, Status.TOO_MANY_RUNS)
+            _leave(writer, Status.TOO_MANY_RUNS)
         # the runs that began first stay
         line("shed += min(live + runs - most_runs, runs)")
         line("runs = max(most_runs - live, 0)")
     with block("if nodes > most_nodes:"):
         with block("if not sheds:"):
-            _return(writer, Status.TOO_MANY_NODES)
+            _leave(writer, Status.TOO_MANY_NODES)
         # nodes are for good: without runs there will be no more of them than of events
         line("shed += runs")
         line("runs = 0")
     with block("if matches > most_found:"):
         with block("if not sheds:"):
-            _return(writer, Status.TOO_MANY_MATCHES)
+            _leave(writer, Status.TOO_MANY_MATCHES)
         line("lost += matches - most_found")
         line("matches = most_found")
 
@@ -179,8 +191,8 @@ def depth_first(writer: RunWriter) -> None:
     done = int(Status.DONE)
     with _partitions(writer):
         write("if loaded == 0:", "    i = begins[p]", "    loaded = 1")
-        with block("while i < begins[p + 1]:"):
-            write("board[1] = i - begins[0]", "start = i", "nodes_before = nodes", "matches_before = matches")
+        with _events(writer):
+            write("start = i", "nodes_before = nodes", "matches_before = matches")
             _moment(writer)
             write("next_start = g", "changed = False", "runs = 1", "postponed = 1")
             line(f"room = (g - i) * {writer.most_moves} + 1")
@@ -194,7 +206,7 @@ def depth_first(writer: RunWriter) -> None:
                 writer.copy("runs", "0")
                 write("i = slots[runs]", "r = 0", "keep[0] = True")
                 expired = writer.is_expired("0", oldest("clocks[i]"))
-                with block(f"while keep[0] and i < begins[p + 1] and not {expired}:"):
+                with block(f"while keep[0] and i < until and not {expired}:"):
                     _moment(writer)
                     line("read += g - i")
                     line(f"room = 2 * (g - i) * {writer.most_moves} + 1")
@@ -206,9 +218,7 @@ def depth_first(writer: RunWriter) -> None:
                 line("g = i")
             _depth_limits(writer)
             with block(f"if status != {done}:"):
-                write("i = start", "nodes = nodes_before", "matches = matches_before", "runs = 0")
-                _save(writer)
-                line("return status")
+                write("i = start", "nodes = nodes_before", "matches = matches_before", "runs = 0", "break")
             line("i = next_start")
 
 
@@ -253,10 +263,21 @@ def _partitions(writer: RunWriter) -> Iterator[None]:
         writer.write("p += 1", "loaded = 0")
 
 
+@contextmanager
+def _events(writer: RunWriter) -> Iterator[None]:
+    """A loop over the events of a partition; who leaves it with a status leaves that over partitions too."""
+    # a number of its own: an element of an array would be read again at every turn
+    writer.line("until = begins[p + 1]")
+    with writer.block("while i < until:"):
+        writer.line("board[1] = i - first")
+        yield
+    writer.write(f"if status != {Status.DONE:d}:", "    break")
+
+
 def _moment(writer: RunWriter) -> None:
     """The events i to g are simultaneous."""
     writer.line("g = i + 1")
-    with writer.block("while g < begins[p + 1] and moments[g] == moments[i]:"):
+    with writer.block("while g < until and moments[g] == moments[i]:"):
         writer.line("g += 1")
 
 
@@ -266,11 +287,6 @@ def _stop(writer: RunWriter) -> None:
         writer.line(f"return {int(Status.STOPPED)}")
 
 
-def _save(writer: RunWriter) -> None:
-    for place, name in enumerate(CURSOR):
-        writer.line(f"cursor[{place}] = {name}")
-
-
-def _return(writer: RunWriter, status: Status) -> None:
-    _save(writer)
-    writer.line(f"return {int(status)}")
+def _leave(writer: RunWriter, status: Status) -> None:
+    """Leave a loop over events or partitions."""
+    writer.write(f"status = {status:d}", "break")

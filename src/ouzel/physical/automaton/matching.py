@@ -131,7 +131,9 @@ class AutomatonMatching(CompiledMatching[Memory]):
             found = found[np.argsort(retained.ends[last], kind="stable")]
         limits = self.limits, room, self._costs.of(retained.pushed[0].table)
         clocks = retained.start_clocks, retained.clocks, plan.limit
-        expanded = expand(plan.shape, plan.expand_source, found, store, *clocks, *limits)
+        # what comes in batches is pruned, and what threads found is put into one table
+        in_pieces = self.once and store is self.memory.store
+        expanded = expand(plan.shape, plan.expand_source, found, store, *clocks, *limits, in_pieces=in_pieces)
         with self._counting:
             self.counters.shed_matches += expanded.shed
         self._unbound = self._unbound if len(found) else expanded.bound

@@ -18,6 +18,7 @@ from ouzel.physical.automaton.states import (
     Move,
     Presence,
     Register,
+    is_event,
     key_of,
 )
 from ouzel.physical.compiled.calls import Collect
@@ -151,6 +152,9 @@ class Slots:
                     done.add(of)
                     self._fold(of, run, emitter)
                 case Attribute() | Moment():
+                    # no construction assigns anything else yet
+                    assert isinstance(assignment.value, Attribute | Moment)
+                    assert is_event(assignment.value)
                     self._store(register, run, emitter)
 
     def _store(self, register: Register, run: str, emitter: Emitter) -> None:

@@ -147,8 +147,7 @@ class RunRows:
 
 def _conditions(automaton: Automaton) -> list[Condition]:
     """All conditions of an automaton."""
-    guards = [move.guard for move in automaton.starts]
-    guards += [move.guard for state in automaton.states for move in state.moves]
+    guards = [move.guard for move in automaton.moves]
     guards += [guard for state in automaton.states for guard in state.stay.unless or ()]
     accepting = [condition for state in automaton.states for condition in state.accepts or ()]
     return [*(condition for guard in guards for condition in guard.conditions), *accepting]

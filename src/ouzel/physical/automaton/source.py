@@ -183,7 +183,9 @@ class RunWriter(Emitter):
         if accepts is not None:
             with self.scope():
                 self._go_on_if(accepts, run)
-                self._found(f"ri[{run}, {NODE}]", "-1", move)
+                # of a run that does not bind the event, nothing else would tell when it ended
+                event = "base + x" if move.binds is None else "-1"
+                self._found(f"ri[{run}, {NODE}]", event, move)
 
     def _bind(self, variable: int, run: str) -> None:
         """Add a node, and to the stretch of nodes before it if it goes on with one."""

@@ -163,6 +163,11 @@ class Automaton:
         return {key_of(register.of): register for register in self.registers}
 
     @cached_property
+    def moves(self) -> tuple[Move, ...]:
+        """All moves."""
+        return (*self.starts, *(move for state in self.states for move in state.moves))
+
+    @cached_property
     def live(self) -> tuple[frozenset[Register], ...]:
         """For every state, the registers that matter to a run which is there (the masks M of SASE+ 5.2.2)."""
         live = [self._read_at(state) for state in self.states]

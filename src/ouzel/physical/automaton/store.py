@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ouzel.kernels import paths
-from ouzel.kernels.arrays import longer
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import Integers
+from ouzel.physical.recycled import recycled
 
 # The component of a union node.
 UNION = paths.UNION
@@ -71,16 +71,28 @@ class Store:
         kept = zip(KEPT, self.kept, strict=True)
         return held | {name: one[: self.nodes].copy() for name, one in kept if one.shape[1]}
 
-    def grow(self) -> None:
-        """Make room for twice as many nodes."""
-        self.event, self.component, self.before, self.lesser, self.stretch = map(longer, self.arrays)
-        integers, floats = (np.concatenate([one, np.zeros_like(one)]) for one in self.kept)
+    def grow(self, times: int = 2) -> None:
+        """Make room for twice as many nodes, or more."""
+        room = times * len(self.event)
+        self.event, self.component, self.before, self.lesser, self.stretch = (
+            self._moved(one, room) for one in self.arrays
+        )
+        more = room - len(self.kept[0])
+        integers, floats = (np.concatenate([one, np.zeros((more, one.shape[1]), one.dtype)]) for one in self.kept)
         self.kept = integers, floats
+
+    def _moved(self, nodes: Any, room: int) -> Any:
+        moved = recycled(room, nodes.dtype)
+        moved[: self.nodes] = nodes[: self.nodes]
+        return moved
 
     def have_room(self, more: int) -> None:
         """Make room for more nodes, if there is none for so many."""
-        while self.nodes + more > len(self.event):
-            self.grow()
+        times = 1
+        while self.nodes + more > times * len(self.event):
+            times *= 2
+        if times > 1:
+            self.grow(times)
 
     def reached(self, roots: Integers, alive: Any) -> tuple[Integers, Any]:
         """The new numbers of the nodes that some lead to, -1 for the others, and which events they bind.

@@ -21,7 +21,7 @@ from ouzel.physical.finish.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.finish.order import in_order, rises, used_events
 from ouzel.physical.finish.pending import Pending, released
 from ouzel.physical.limits import Limits
-from ouzel.physical.match_table import Bound, MatchTable, chosen, counts_of, ends_of
+from ouzel.physical.match_table import Bound, MatchTable, chosen, counts_of, ends_of, numbers_held
 from ouzel.physical.memory.retained import Retained
 
 
@@ -122,7 +122,7 @@ class Finishing:
                 used = used_events(columns, len(retained))
                 bound = self._ordered(bound, used, partial(_places_of_rows, events, rows), ordered=ordered)
             bound = self._apart(bound)
-            if sum(len(one.rows) for one in bound.values()) > len(rows):
+            if sum(map(numbers_held, bound.values())) > len(rows):
                 # fewer events than places where they are bound: to put the events in order is cheaper
                 events = retained.pushed[1].taken_from(events)
             else:
