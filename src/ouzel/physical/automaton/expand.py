@@ -192,7 +192,11 @@ def _stretches(shape: Shape, variable: int, *, is_array: bool) -> list[str]:
         f"        v{variable}[m{variable}] = begins[k]",
         f"        l{variable}[m{variable}] = lengths[k]",
         f"    elif fill == {Fill.EVENTS:d}:",
-        f"        copy_part(event, begins[k], v{variable}, n{variable}, lengths[k])",
+        # where runs take turns in the store, a stretch is one node, and no part worth copying
+        "        if lengths[k] == 1:",
+        f"            v{variable}[n{variable}] = event[begins[k]]",
+        "        else:",
+        f"            copy_part(event, begins[k], v{variable}, n{variable}, lengths[k])",
         *_telling(shape, variable, code),
         f"    n{variable} += lengths[k]",
         f"    m{variable} += 1",
