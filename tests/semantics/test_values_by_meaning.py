@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from ouzel.physical.meaning import encoded
 from semantics.harness import rows
 
 ENGINES = ("reference", "scan", "automaton")
@@ -160,6 +161,25 @@ def test_a_dictionary_is_what_its_places_stand_for(engine: str, index: pa.DataTy
     for condition in ("[k]", "a.k = b.k", "[k] AND a.k LIKE 'x%'"):
         query = f"PATTERN SEQ(A a, B b) WHERE {condition} RETURN a.ts AS a, b.ts AS b"
         assert oz.match(table, query, engine=engine).to_pylist() == [{"a": 0, "b": 1}], condition
+
+
+def test_what_lies_under_nulls_is_no_place_in_a_dictionary() -> None:
+    def chunk(places: list[int], words: list[str]) -> pa.Array:
+        """Of three values, the second is null."""
+        indices = pa.array(places, pa.uint32()).buffers()[1]
+        indices = pa.Array.from_buffers(pa.uint32(), 3, [pa.py_buffer(bytes([0b101])), indices])
+        return pa.DictionaryArray.from_arrays(indices, pa.array(words), safe=False)
+
+    column = pa.chunked_array([chunk([0, 2**32 - 1, 1], ["x", "y"]), chunk([0, 2**32 - 1, 1], ["z", "x"])])
+    codes, values = encoded(column)
+    assert [values[code].as_py() if code >= 0 else None for code in codes.tolist()] == [
+        "x",
+        None,
+        "y",
+        "z",
+        None,
+        "x",
+    ]
 
 
 def test_a_dictionary_of_types() -> None:

@@ -70,7 +70,8 @@ def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     is_ours = not pa.types.is_dictionary(column.type)
     if is_ours:
         column = plain(column).dictionary_encode()
-    whole = _one_chunk(column.unify_dictionaries() if column.num_chunks > 1 else column)
+    # to join chunks makes their dictionaries one; Arrow's unify_dictionaries would look up what lies under nulls
+    whole = _one_chunk(column)
     # places without a sign are not to be filled with -1
     places = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     if is_ours or not len(whole.dictionary):
