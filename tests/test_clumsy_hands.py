@@ -18,7 +18,7 @@ EVENTS = "ts,type,k\n1,A,1\n2,B,1\n"
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     with pytest.raises(SystemExit) as end:
         main(list(arguments))
-    return int(end.value.code or 0), " ".join(capsys.readouterr().err.split())
+    return int(end.value.code or 0), " ".join(capsys.readouterr().err.replace("│", " ").split())
 
 
 @pytest.fixture
@@ -37,6 +37,68 @@ def test_events_are_not_written_over(
     code, said = refused(capsys, "run", QUERY, "--events", spelled, option, str(events))
     assert (code, "a file of its own" in said) == (2, True)
     assert events.read_text() == EVENTS
+
+
+@pytest.mark.parametrize("option", ["--to", "--quarantine"])
+@pytest.mark.parametrize("spelled", ["{}", "A={}", "{}/../{}", "*"])
+@pytest.mark.parametrize("runtime", ["embedded", "spark"])
+def test_events_in_a_directory_are_not_written_over(
+    option: str,
+    spelled: str,
+    runtime: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "events").mkdir()
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / "events" / name).write_text(EVENTS)
+    command = ("run", QUERY, "--events", spelled.format("events", "events"), "--runtime", runtime)
+    for name in ("a.csv", "../events/b.csv", "new.csv"):
+        code, said = refused(capsys, *command, option, f"events/{name}")
+        assert (code, "a file of its own" in said) == (2, True)
+        assert ("it would be one of them the next time" in said) == (name == "new.csv")
+    assert [path.read_text() for path in (tmp_path / "events").iterdir()] == [EVENTS, EVENTS]
+
+
+def test_events_behind_a_link_in_a_directory_are_not_written_over(
+    events: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = events.with_name("folder")
+    folder.mkdir()
+    (folder / "link.csv").symlink_to(events)
+    code, said = refused(capsys, "run", QUERY, "--events", str(folder), "--to", str(events))
+    assert (code, "a file of its own" in said) == (2, True)
+    assert events.read_text() == EVENTS
+
+
+def test_a_result_on_spark_does_not_replace_the_directory_of_events(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out" / "query1.parquet"
+    folder.mkdir(parents=True)
+    (folder / "events.csv").write_text(EVENTS)
+    command = ("run", QUERY, "--events", str(folder / "events.csv"), "--runtime", "spark")
+    code, said = refused(capsys, *command, "--to", str(tmp_path / "out"))
+    assert (code, "a file of its own" in said) == (2, True)
+
+
+def test_matches_of_a_stream_do_not_go_among_its_events(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("run", QUERY, "--stream", str(tmp_path), "--checkpoint", str(tmp_path.with_name("checkpoint")))
+    code, said = refused(capsys, *command, "--to", str(tmp_path / "matches"))
+    assert (code, "a file of its own" in said) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["--to", "--quarantine"])
+def test_the_query_is_not_written_over(option: str, events: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query = events.with_name("query.csv")
+    query.write_text(QUERY)
+    code, said = refused(capsys, "run", str(query), "--events", str(events), option, str(query))
+    assert (code, "a file of its own" in said) == (2, True)
+    assert query.read_text() == QUERY
 
 
 def test_results_are_not_written_over(events: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,11 +5,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 import ouzel as oz
+from ouzel.cli.main import main
 from ouzel.testing.retail import retail_readings
 
 READINGS = 20_000
@@ -92,6 +94,22 @@ def test_edited_queries_are_kept_and_the_data_is_made_anew(shop: Path, tmp_path:
     assert "ouzel explain 'a shop/misplaced.ozl' --events 'a shop/retail.parquet'" in result.stdout
     assert edited.read_text() == "PATTERN Exit a"
     assert pq.read_table(tmp_path / "a shop" / "retail.parquet") == retail_readings(320, seed=3).readings
+
+
+def test_a_full_disk_leaves_the_readings_of_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(table: Any, to: Any, **_options: Any) -> None:
+        Path(to).write_text("half")
+        raise OSError(28, "No space left on device")
+
+    readings = tmp_path / "retail.parquet"
+    readings.write_text("from before")
+    monkeypatch.setattr(pq, "write_table", fails)
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "--readings", "2000", "--dir", str(tmp_path)])
+    assert (end.value.code, capsys.readouterr().err) == (5, f"error: {readings}: No space left on device\n")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("retail.parquet", "from before")]
 
 
 def test_too_few_readings(tmp_path: Path) -> None:

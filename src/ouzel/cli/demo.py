@@ -19,6 +19,7 @@ from rich.text import Text
 import ouzel as oz
 from ouzel.cli.progress import progress_bar
 from ouzel.cli.show import show_table
+from ouzel.cli.whole_files import naming, whole_files
 from ouzel.testing.retail import Retail, retail_readings
 
 SHOPLIFTING = """\
@@ -58,7 +59,8 @@ def demo(
     week = _make_up(readings, seed)
     folder.mkdir(parents=True, exist_ok=True)
     events = folder / "retail.parquet"
-    pyarrow.parquet.write_table(week.readings, events, compression="zstd")
+    with whole_files([events]) as places, naming(events):
+        pyarrow.parquet.write_table(week.readings, places[events], compression="zstd")
     console = Console(highlight=False)
     size = events.stat().st_size / 1_000_000
     console.print(f"A week of RFID readings in a shop: {readings:,}, in {events} ({size:.1f} MB)", markup=False)
@@ -87,7 +89,8 @@ def _make_up(readings: int, seed: int) -> Retail:
 def _keep(path: Path, text: str) -> None:
     """Write a query, unless there is one, which may have been edited."""
     if not path.exists():
-        path.write_text(text, encoding="utf-8")
+        with whole_files([path]) as places, naming(path):
+            places[path].write_text(text, encoding="utf-8")
 
 
 def _find(console: Console, name: str, text: str, readings: Any, injected: tuple[int, ...], fate: str) -> None:

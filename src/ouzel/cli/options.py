@@ -100,7 +100,7 @@ EngineOption = Annotated[
 def query_text(query: str) -> str:
     """The text of a query that is given as it is or as a file."""
     path = Path(query)
-    if query.endswith(QUERY_SUFFIX) or _is_file(path):
+    if query.endswith(QUERY_SUFFIX) or is_file(path):
         try:
             return path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
@@ -108,7 +108,8 @@ def query_text(query: str) -> str:
     return query
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Whether a query is given as a file."""
     try:
         return path.is_file()
     except OSError:  # a query can be longer than a file name

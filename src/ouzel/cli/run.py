@@ -58,6 +58,7 @@ from ouzel.cli.write import (
 )
 from ouzel.physical.contract import Counters
 from ouzel.runtimes.files import Writing
+from ouzel.runtimes.spark.topics import topic_of
 from ouzel.runtimes.spark.watching import own_errors, watched_tasks
 
 EventsOption = Annotated[
@@ -198,6 +199,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     parsed = oz.query(query_text(query), parameters(param))
     if stream is not None:
         _check_stream(events, how, runtime, quarantine, limit)
+        check_apart(query, [stream], {"": Path(to)} if to and not topic_of(to) else {}, {})
         place = Stream(stream, schema, to, file_format, watermark, checkpoint, buckets, available_now)
         run_stream(parsed, place, {**options, "engine": engine}, master)
         return
@@ -206,12 +208,14 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     _check_files(checkpoint, schema, available_now=available_now, limited=limit is not None and to is not None)
     target = file_paths(Path(to), file_format, parsed.names) if to else None
     chosen = target[1] if target else stdout_format(file_format, parsed.names)
-    if runtime_of(runtime, master, events) == "spark":
+    on_spark = runtime_of(runtime, master, events) == "spark"
+    tables = [""] if on_spark else list(named_paths(events))
+    aside = file_paths(quarantine, None, tables, "--quarantine") if quarantine else None
+    check_apart(query, events, target[0] if target else {}, aside[0] if aside else {})
+    if on_spark:
         arguments = {**options, "engine": engine}
-        _on_spark(parsed, events, how, arguments, master, target, chosen, limit, quarantine)
+        _on_spark(parsed, events, how, arguments, master, target, chosen, limit, aside)
         return
-    aside = quarantine and file_paths(quarantine, None, list(named_paths(events)), "--quarantine")
-    check_apart(events, target[0] if target else {}, aside[0] if aside else {})
     began, report = perf_counter(), oz.Report()
     with progress_bar("reading events") as bar:
         sources = read_events(events, time, how)
@@ -241,11 +245,10 @@ def _on_spark(
     target: tuple[dict[str, Path], Format] | None,
     chosen: Format,
     limit: int | None,
-    quarantine: Path | None,
+    aside: tuple[dict[str, Path], Format] | None,
 ) -> None:
     """Run the query on Spark."""
     began, report = perf_counter(), oz.Report()
-    aside = file_paths(quarantine, None, [""], "--quarantine") if quarantine else None
     with progress_bar("starting Spark") as bar, own_errors():
         spark = SparkRun(master, events)
         bar.say("matching on Spark")
@@ -260,7 +263,8 @@ def _on_spark(
     if not target:
         show(tables, chosen, limit)
     where = f" to {', '.join(map(str, target[0].values()))}" if target else ""
-    text = f"matched on Spark{where}, {perf_counter() - began:.1f} s{_set_aside(malformed, quarantine)}"
+    kept = _set_aside(malformed, aside[0][""] if aside else None)
+    text = f"matched on Spark{where}, {perf_counter() - began:.1f} s{kept}"
     STDERR.print(Text(text, "dim"), soft_wrap=True)
 
 

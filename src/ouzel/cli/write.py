@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Mapping, Sequence
-from glob import glob
 from pathlib import Path
 from typing import Literal, cast
 
@@ -15,6 +14,7 @@ import pyarrow.parquet
 import typer
 
 from ouzel.cli.json_lines import iso_durations, json_lines
+from ouzel.cli.options import is_file
 from ouzel.cli.read import split
 from ouzel.cli.show import show_table
 from ouzel.cli.whole_files import naming, naming_stdout, whole_files
@@ -61,16 +61,25 @@ def file_paths(
     return {names[0]: path}, file_format or SUFFIXES[suffix]
 
 
-def check_apart(events: Sequence[str], results: Mapping[str, Path], aside: Mapping[str, Path]) -> None:
-    """Refuse to write over the events, or over the results."""
-    patterns = [split(option)[1] for option in events]
-    taken = {Path(path).resolve() for pattern in patterns for path in (pattern, *glob(pattern, recursive=True))}  # noqa: PTH207 - as they are read
+def check_apart(query: str, events: Sequence[str], results: Mapping[str, Path], aside: Mapping[str, Path]) -> None:
+    """Refuse to write over the query, over the events or among them, or over the results."""
+    named = [Path(split(option)[1]) for option in events]
+    read = [path for pattern in named for path in (pattern, *files.matching(pattern)) if path.exists()]
+    folders = {path.resolve() for path in read if path.is_dir()}
+    taken = {path.resolve() for path in read}
+    taken.update(file.resolve() for folder in folders for file in files.data_files(folder))
+    if is_file(Path(query)):
+        taken.add(Path(query).resolve())
     for paths, option in ((results, "--to"), (aside, "--quarantine")):
         for path in paths.values():
-            if path.resolve() in taken:
-                required = "a file of its own, not that of the events or of other results"
-                raise typer.BadParameter(f"'{path}': required {required}", param_hint=option)
-            taken.add(path.resolve())
+            place = path.resolve()
+            # on Spark a result is a directory, in the place of what was there
+            over = place in taken or any(place in one.parents for one in taken)
+            if over or not folders.isdisjoint(place.parents):
+                required = "a file of its own, not that of the query, of the events or of other results"
+                among = "" if over else "; among the events, it would be one of them the next time"
+                raise typer.BadParameter(f"'{path}': required {required}{among}", param_hint=option)
+            taken.add(place)
 
 
 def check_flat(results: Mapping[str, pa.Table], hint: str) -> None:
