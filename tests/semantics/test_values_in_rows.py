@@ -116,7 +116,15 @@ def test_times_of_numpy() -> None:
     moments = [datetime(1970, 1, 2), datetime(1970, 1, 2, 1), NOON]
     assert returned([days, hours, NOON]) == moments
     assert returned([np.datetime64("NaT"), np.datetime64(1, "s")])[0] is None
+    assert returned([np.datetime64("NaT")]) == [None]
     assert returned([np.timedelta64(1, "m"), timedelta(seconds=1)]) == [timedelta(minutes=1), timedelta(seconds=1)]
+
+
+@pytest.mark.parametrize("make", [rows, objects])
+def test_other_values_of_numpy_behind_a_time(make: Any) -> None:
+    """Arrow would end the process."""
+    values = pd.Series([None, np.datetime64(1, "s"), np.int8(1)], dtype=object)
+    assert refusal(make(values)) == "row 2, column 'x': required timestamp[us]; got np.int8(1)"
 
 
 def test_a_moment_is_no_date() -> None:
@@ -136,6 +144,26 @@ def test_times_of_day_with_a_zone() -> None:
 def test_times_in_lists_and_structs(first: Any, second: Any) -> None:
     assert refusal(rows([first, second])).startswith("row 1, column 'x': required ")
     assert returned([first, first]) == [first, first]
+
+
+def test_structs_that_do_not_go_together() -> None:
+    """What goes together widens; no field is dropped."""
+    report = oz.Report()
+    found = oz.match(rows([{"at": 1}, {"at": 2.5}, "s", {"at": None}]), ALL, on_bad="quarantine", report=report)
+    assert [row["x"] for row in found] == [{"at": 1.0}, {"at": 2.5}, {"at": None}]
+    assert [row["row"] for row in report.quarantined] == [2]
+    assert refusal(rows([{"at": [1]}, {"at": 2}, {"in": 3}])).startswith(
+        "row 1, column 'x': required struct<at: list"
+    )
+
+
+def test_an_integer_is_no_moment() -> None:
+    assert refusal(rows([NOON, 5])) == "row 1, column 'x': required timestamp[us]; got 5"
+    assert refusal(rows([DAY, 5])) == "row 1, column 'x': required date32[day]; got 5"
+
+
+def test_a_struct_of_nulls_among_other_values() -> None:
+    assert refusal(rows([{"at": None}, 1.5])) == "row 1, column 'x': required struct<at: null>; got 1.5"
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -27,19 +27,26 @@ def column_of(
     """
     array = None
     with suppress(*UNFIT):
-        array = pa.array(values, from_pandas=nan_is_null)
-        if is_settled(array.type):
+        array = None if is_fatal(values) else pa.array(values, from_pandas=nan_is_null)
+        if array is not None and is_settled(array.type):
             return array
-    held, classes = _with_nulls(values, nan_is_null)
-    array, values = array if held is values else None, held
+    came = values
+    values, classes = _with_nulls(came, nan_is_null)
+    array = array if values is came else None
     with suppress(*UNFIT):
         if (array := _trusted(values, classes, array)) is not None:
             return _checked(name, values, array, problems) if pa.types.is_nested(array.type) else array
     values = [None if nan_is_null and _is_nan(value) else without_numpy(value) for value in values]
-    arrow = _common_type(values)
+    held = [value for value in values if value is not None]
+    arrow = _common_type(held) if held else pa.null()
     if arrow is None:
-        return f"objects of Python's {next(type(value).__name__ for value in values if value is not None)}"
-    return fitting(name, values, arrow, problems)
+        return f"objects of Python's {type(held[0]).__name__}"
+    return fitting(name, values, arrow, problems, is_declared=False)
+
+
+def is_fatal(values: Iterable[Any]) -> bool:
+    """Whether Arrow may end the process: it reads other values behind a time of NumPy's as if they were such."""
+    return isinstance(next((value for value in values if value is not None), None), np.datetime64)
 
 
 def is_settled(arrow: pa.DataType) -> bool:
@@ -59,7 +66,9 @@ def _with_nulls(values: list[Any], nan_is_null: bool) -> tuple[list[Any], set[ty
     if any(one.__module__.startswith("pandas.") and one.__name__ in ("NaTType", "NAType") for one in classes):
         values = [None if type(value).__name__ in ("NaTType", "NAType") else value for value in values]
         classes = set(map(type, values)) - {NoneType}
-    others = {one for one in classes if not issubclass(one, int | float | np.number) or issubclass(one, bool)}
+    others = {
+        one for one in classes if not issubclass(one, int | float | np.number) or issubclass(one, (bool, *TIMES))
+    }
     if others and not nan_is_null and any(issubclass(one, float | np.floating) for one in classes):
         values = [
             None if isinstance(value, float | np.floating) and np.isnan(value) else value for value in values
@@ -139,15 +148,25 @@ def _is_number(arrow: pa.DataType) -> bool:
 # ---- values of a type ----------------------------------------------------------------------------------
 
 
-def fitting(name: str, values: list[Any], arrow: pa.DataType, problems: list[Problem]) -> pa.Array:
-    """The values of a column as an array of a type; those that do not fit become nulls and problems."""
+def fitting(
+    name: str, values: list[Any], arrow: pa.DataType, problems: list[Problem], *, is_declared: bool = True
+) -> pa.Array:
+    """The values of a column as an array of a type; those that do not fit become nulls and problems.
+
+    An integer is the number of a moment's ticks only where moments are declared.
+    """
     good: list[pa.Scalar | None] = []
     for row, value in enumerate(values):
         try:
+            is_integer = isinstance(value, int | np.integer) and not isinstance(value, TIMES)
+            if is_integer and pa.types.is_temporal(arrow) and not is_declared:
+                raise pa.ArrowInvalid
             good.append(_fitted(value, arrow))
         except UNFIT:
             problems.append(_problem(row, name, value, arrow))
             good.append(None)
+    if pa.types.is_nested(arrow):  # Arrow appends no nulls of no type in them, other than from Python
+        return pa.array([None if one is None else one.as_py() for one in good], arrow)
     return pa.array(good, arrow)
 
 
@@ -178,9 +197,21 @@ def _may_become(held: pa.DataType, wanted: pa.DataType) -> bool:
         return not pa.types.is_nested(wanted)
     if pa.types.is_integer(held) and (pa.types.is_timestamp(wanted) or pa.types.is_date(wanted)):
         return True
-    if pa.types.is_temporal(held) or pa.types.is_nested(held):
+    if pa.types.is_temporal(held):
         return bool(_kind(held) == _kind(wanted))
+    if pa.types.is_nested(held):
+        return _widens(held, wanted)
     return _is_number(held) and _is_number(wanted)
+
+
+def _widens(held: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether lists and structs lose nothing: no field, and nothing of what is in them."""
+    if pa.types.is_struct(held) and pa.types.is_struct(wanted):
+        fields = {field.name: field.type for field in wanted}
+        return all(field.name in fields and _widens(field.type, fields[field.name]) for field in held)
+    if pa.types.is_list(held) and pa.types.is_list(wanted):
+        return _widens(held.value_type, wanted.value_type)
+    return held == wanted or pa.types.is_null(held) or (_is_number(held) and _is_number(wanted))
 
 
 def _problem(row: int, name: str, value: Any, arrow: pa.DataType) -> Problem:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.errors import SchemaError, listed
-from ouzel.runtimes.mixed_values import UNFIT, column_of, is_settled
+from ouzel.runtimes.mixed_values import UNFIT, column_of, is_fatal, is_settled
 from ouzel.runtimes.origins import Origin, Origins
 from ouzel.runtimes.pandas_cells import cells, object_array
 from ouzel.runtimes.quarantine import Problem
@@ -44,13 +44,14 @@ def frame_to_arrow(frame: Any) -> tuple[pa.Table, list[Problem]]:
 
 def _to_arrow(series: Any, name: str, problems: list[Problem]) -> pa.Array | pa.ChunkedArray | str:
     """The values of a column, or what they are if Arrow cannot hold them."""
+    is_objects = series.dtype == object
     try:
-        array = pa.Array.from_pandas(series)
+        array = None if is_objects and is_fatal(series.array) else pa.Array.from_pandas(series)
     except UNFIT:
-        if series.dtype != object and not isinstance(series.dtype, _pandas().StringDtype):
+        if not is_objects and not isinstance(series.dtype, _pandas().StringDtype):
             return f"pandas' {series.dtype}"
     else:
-        if series.dtype != object or is_settled(array.type):
+        if array is not None and (not is_objects or is_settled(array.type)):
             return array
     return column_of(name, series.tolist(), problems, nan_is_null=True)  # it may hold values of several types
 
