@@ -253,3 +253,9 @@ def test_texts_that_cannot_be_written(make: Any) -> None:
     assert refusal(events) == "row 1, column 'x': required string; got '\\ud800'"
     report = oz.Report()
     assert len(oz.match(events, ALL, on_bad="quarantine", report=report)) == report.quarantined_count == 1
+
+
+@pytest.mark.parametrize("make", [list, pd.DataFrame])
+def test_names_of_columns_that_cannot_be_written(make: Any) -> None:
+    with pytest.raises(oz.SchemaError, match=r"events: required column names that UTF-8 can write; got '.ud800'"):
+        oz.match(make([{"ts": 1, "type": "A", "\ud800": 1}]), "PATTERN A a RETURN a.ts")

@@ -33,6 +33,10 @@ def rows_to_arrow(rows: Sequence[Any]) -> tuple[pa.Table, list[Problem]]:
 
 def field_of(name: str, column: pa.Array | str, rows: int) -> tuple[pa.Field, pa.Array]:
     """A column with its name; one that Arrow has no type for is told to be unreadable."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise SchemaError(f"events: required column names that UTF-8 can write; got {name!r}") from None
     if isinstance(column, str):
         return unreadable_field(name, column), pa.nulls(rows)
     return pa.field(name, column.type), column
