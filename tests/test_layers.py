@@ -58,7 +58,7 @@ ROOMS = {
         # all events at once
         {"embedded", "compressed"},
         # batch by batch
-        {"chain", "fingerprint", "intake", "kept_parameters", "ordering", "replay", "matcher"},
+        {"batches", "chain", "fingerprint", "intake", "kept_parameters", "ordering", "replay", "matcher"},
         {"spark"},
         {"__init__"},
     ],

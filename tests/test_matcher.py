@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 from unittest.mock import patch
 
@@ -69,7 +70,7 @@ def test_composite_events(events: Events, cut: Pushes) -> None:
 STEPS = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 5 RETURN a.eid AS a, b.eid AS b"
 
 
-def table(*rows: tuple[str, int, str]) -> pa.Table:
+def table(*rows: tuple[str, int | None, str | None]) -> pa.Table:
     """Events of one partition: their names, times and types."""
     events = [{"eid": eid, "ts": ts, "type": kind, "k": 1, "x": None, "y": None} for eid, ts, kind in rows]
     return pa.Table.from_pylist(events, SCHEMA)
@@ -115,6 +116,39 @@ def test_late_events_can_be_had() -> None:
     assert again.finish().to_pylist() == [{"a": "e1", "b": "e3"}]
 
 
+def test_malformed_events_can_be_had() -> None:
+    matcher = oz.matcher(STEPS, SCHEMA, on_bad="quarantine")
+    assert matcher.report.quarantined.num_rows == matcher.report.quarantined_count == 0
+    matcher.push(table(("e1", 10, "A")))
+    matcher.push(table(("e2", None, "A"), ("e3", 11, None)))
+    matcher.push(table(("e4", None, None)))
+    problems = ["the event has no time", "the event has no type", "the event has no time"]
+    again = oz.restore(matcher.snapshot())
+    for one in (matcher, again):
+        kept = one.report.quarantined
+        assert kept.select(["eid", "row"]).to_pylist() == [
+            {"eid": "e2", "row": 1},
+            {"eid": "e3", "row": 2},
+            {"eid": "e4", "row": 3},
+        ]
+        assert all(text in said for text, said in zip(problems, kept["problem"].to_pylist(), strict=True))
+        assert [problem.row for problem in one.report.problems] == [1, 2, 3, 3]
+        assert (one.report.events, one.report.quarantined_count) == (4, 3)
+    assert again.take_quarantined().num_rows == 3
+    assert (again.report.quarantined.num_rows, again.report.problems) == (0, [])
+    again.push(table(("e5", 12, None)))
+    assert again.report.quarantined["row"].to_pylist() == [4]
+    assert again.report.quarantined_count == oz.restore(again.snapshot()).report.quarantined_count == 4
+
+
+def test_a_refused_push_sets_nothing_aside() -> None:
+    matcher = oz.matcher(STEPS, SCHEMA, on_bad="quarantine")
+    matcher.push(table(("e1", 10, "A")))
+    with pytest.raises(oz.DataError, match="come too late"):
+        matcher.push(table(("e2", 9, "A"), ("e3", None, "B")))
+    assert (matcher.report.events, matcher.report.quarantined.num_rows) == (1, 0)
+
+
 def test_a_batch_may_say_how_far_time_has_passed() -> None:
     batch = pa.Table.from_pylist(
         [{"eid": "e0", "ts": 1, "type": "A"}, {"eid": "e1", "ts": 2, "type": "B"}], SCHEMA
@@ -128,7 +162,9 @@ def test_a_batch_may_say_how_far_time_has_passed() -> None:
 
 def test_a_watermark_waits_for_events_out_of_order() -> None:
     schema = pa.schema({"ts": pa.timestamp("s"), "type": pa.string()})
-    matcher = oz.matcher("PATTERN SEQ(A a, B b) RETURN a.ts AS a, b.ts AS b", schema, watermark="1 minute")
+    matcher = oz.matcher(
+        "PATTERN SEQ(A a, B b) RETURN a.ts AS a, b.ts AS b", schema, watermark="30 seconds 0.5 min"
+    )
 
     def at(second: int, kind: str) -> pa.Table:
         return pa.table({"ts": pa.array([second], pa.timestamp("s")), "type": [kind]})
@@ -168,6 +204,11 @@ def test_a_finished_matcher_takes_no_more() -> None:
         (lambda: oz.matcher(STEPS, {"ts": "int64"}), "schema: required a pyarrow schema; got dict"),
         (lambda: oz.matcher(STEPS, SCHEMA, on_late="drop"), "on_late: required one of error, keep; got 'drop'"),
         (lambda: oz.matcher(STEPS, SCHEMA, watermark="soon"), "watermark: required a length of time such as"),
+        (
+            lambda: oz.matcher(STEPS, SCHEMA, watermark=timedelta(-1)),
+            "watermark: required a length of time such as",
+        ),
+        (lambda: oz.matcher(STEPS, SCHEMA, watermark="1 hour, 2"), "watermark: required a length of time such as"),
         (lambda: oz.matcher(STEPS, SCHEMA).push([1]), "push: required a pyarrow record batch or table; got list"),
         (lambda: oz.matcher(STEPS, SCHEMA).push(pa.table({"ts": [1]})), "push: required the columns eid"),
         (lambda: oz.matcher(STEPS, SCHEMA).advance("noon"), "advance: required a time as in the column 'ts'"),

@@ -261,7 +261,9 @@ def matcher(
     `push(batch)` and `advance(time)` return the matches that have become final, `finish()` those that are left;
     `snapshot()` is all that the matcher knows, as bytes from which `restore` makes it again.  Events may come in
     any order up to `watermark` later than the latest one; what comes later is an error, or with `on_late="keep"`
-    counted in `report.late` and kept in `late`.  `threads` share the work on a large batch.
+    counted in `report.late` and kept in `late`.  With `on_bad="quarantine"` malformed events are kept in
+    `report.quarantined`, their rows counted from the first batch on; `take_late()` and `take_quarantined()` hand
+    over what is kept, and the matcher forgets it.  `threads` share the work on a large batch.
 
     >>> import pyarrow as pa
     >>> m = matcher("PATTERN A; B RETURN A.ts AS a, B.ts AS b", pa.schema({"ts": "int64", "type": "string"}))

@@ -82,13 +82,11 @@ def length_in_ticks(length: int | timedelta | str, tick: str, name: str) -> int:
     >>> length_in_ticks("10 minutes", "s", "watermark")
     600
     """
-    if isinstance(length, timedelta):
+    if isinstance(length, timedelta) and length >= timedelta():
         microseconds = length // timedelta(microseconds=1)
         return floor(in_ticks(Fraction(microseconds), "us", tick))
     if isinstance(length, int) and not isinstance(length, bool) and length >= 0:
         return length
-    if isinstance(length, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", length)
-        if found and found[2].lower() in CANONICAL:
-            return floor(in_ticks(Fraction(found[1]), CANONICAL[found[2].lower()], tick))
+    if isinstance(length, str) and (found := read_length(length)):
+        return floor(in_ticks(*found, tick))
     raise OuzelError(f"{name}: required a length of time such as '10 minutes'; got {length!r}")

@@ -314,6 +314,7 @@ def _set_aside(sources: list[_Source], reading: Reading, report: Report) -> list
     if reading.on_bad == "error":
         refuse(problems, {source.name: source.incoming.place for source in sources})
     report.problems = problems
+    report.quarantined_count = len({(problem.table, problem.row) for problem in problems})
     bad = [_bad(source) for source in sources]
     report.quarantined = bad[0] if len(sources) == 1 else {s.name: b for s, b in zip(sources, bad, strict=True)}
     return [_without(source.table, {problem.row for problem in source.problems}) for source in sources]

@@ -26,7 +26,8 @@ class Intake:
     def __init__(self, schema: pa.Schema, reading: Reading, used: Used) -> None:
         """Find out how batches of a schema are read; an error if they cannot be.  `used` says what queries use."""
         self.reading, self._used = reading, used
-        self.none = ingest(schema.empty_table(), reading, Report())[0]
+        self.report = Report()
+        self.none = ingest(schema.empty_table(), reading, self.report)[0]
         self._time, self._type = reading.time, type_column_of(schema.names, reading)
         self._ordering = [name for name in reading.order if name != reading.time]
         self._declared = tuple(self.none.schema.types) if self.none.schema.declared else None

@@ -12,12 +12,13 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from ouzel.compile import Compiled, compile_query
-from ouzel.errors import DataError, OuzelError, SchemaError, StateError, listed
+from ouzel.errors import DataError, OuzelError, SchemaError, StateError
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
+from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts
 from ouzel.runtimes.intake import Intake
@@ -73,7 +74,7 @@ class Matcher:
         none = self._intake.none
         compiled = compiled or compile_query(text, none.schema, self.params, engine)
         self.names = tuple(plan.query.name for plan in compiled.plans)
-        self.report = Report()
+        self.report = self._intake.report
         self.late: pa.Table = none.table
         self.time = none.schema.time
         self._queries = [plan.query for plan in compiled.plans]
@@ -110,7 +111,7 @@ class Matcher:
         """
         self._check_open()
         report = Report()
-        table = self._intake.read(self._fitted(events), report)
+        table = self._intake.read(fitted(events, self.schema), report)
         if self._made and len(table) and (found := table.types.occurring(self._made)):
             refuse_made(self.text, self._made[min(found)])
         if self.checks_unit and len(table):
@@ -127,8 +128,7 @@ class Matcher:
             if late is not None:
                 self.late = pa.concat_tables([self.late, late.table])
                 self.report.late += len(late)
-            self.report.events += report.events
-            self.report.problems += report.problems
+            self.report.add(report)
             return self._step(self._order.push(on_time, until), self._order.now)
 
     def advance(self, watermark: Any) -> Result:
@@ -142,6 +142,10 @@ class Matcher:
         """The late events kept so far, which the matcher forgets; `report.late` still counts them."""
         late, self.late = self.late, self.late.schema.empty_table()
         return late
+
+    def take_quarantined(self) -> pa.Table:
+        """The malformed events kept so far, which the matcher forgets; `report` still counts them."""
+        return self.report.take_quarantined()
 
     def finish(self) -> Result:
         """The stream is over; the matches that are left."""
@@ -176,23 +180,6 @@ class Matcher:
         if self._broken:
             raise OuzelError(f"the matcher {self._broken}required a new one, or a snapshot from before")
 
-    def _fitted(self, events: pa.RecordBatch | pa.Table) -> pa.Table:
-        """The batch with the columns and types that were agreed on."""
-        batch = pa.Table.from_batches([events]) if isinstance(events, pa.RecordBatch) else events
-        if not isinstance(batch, pa.Table):
-            raise SchemaError(f"push: required a pyarrow record batch or table; got {type(events).__name__}")
-        if batch.schema.equals(self.schema):
-            return batch
-        missing = [name for name in self.schema.names if name not in batch.column_names]
-        if missing:
-            required = listed(self.schema.names)
-            raise SchemaError(f"push: required the columns {required}; there is no '{missing[0]}'")
-        batch = batch.select(self.schema.names)
-        try:
-            return batch.cast(self.schema)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
-            raise SchemaError(f"push: required the types of the matcher's schema; {error}") from None
-
     def _ticks(self, watermark: Any) -> int:
         ticks = watermark_ticks(watermark, self.time.arrow)
         if ticks is None:
@@ -222,7 +209,7 @@ class Matcher:
         values = {
             "schema": self.schema.empty_table(),
             "late": self.late,
-            "counts": pa.array([self.report.events, self.report.matches, self.report.late]).to_numpy(),
+            **self.report.state(),
         }
         states = {"order": self._order.state(), "chain": self._chain.state()}
         return write_snapshot(header, values | in_parts(states))
@@ -239,7 +226,7 @@ class Matcher:
         self._know_columns()
         self._order.resume(part("order", values))
         self.late = values["late"]
-        self.report.events, self.report.matches, self.report.late = values["counts"].tolist()
+        self.report.resume(values)
         self._chain.resume(part("chain", values))
 
     def _know_columns(self) -> None:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ouzel.errors import DataError, OuzelError
 from ouzel.physical.contract import Counters
 
 POLICIES = ("error", "quarantine")
+_PROBLEMS = pa.schema({"row": pa.int64(), "column": pa.string(), "text": pa.string()})
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,41 @@ class Report:
     problems: list[Problem] = field(default_factory=list)
     quarantined: Any = None
     """The events set aside, of the kind that came in, with their row and what is wrong with them."""
+    quarantined_count: int = 0
+    """How many events were set aside."""
 
-    @property
-    def quarantined_count(self) -> int:
-        """How many events were set aside."""
-        return len({(problem.table, problem.row) for problem in self.problems})
+    def add(self, batch: Report) -> None:
+        """What one more batch of a stream, of Arrow tables, had to tell; rows count from the first batch on."""
+        if batch.problems:
+            self.problems += [replace(problem, row=problem.row + self.events) for problem in batch.problems]
+            place = batch.quarantined.num_columns - 2
+            rows = pc.add(batch.quarantined.column(place), self.events)
+            bad = batch.quarantined.set_column(place, batch.quarantined.field(place), rows)
+            self.quarantined = pa.concat_tables([self.quarantined, bad])
+            self.quarantined_count += batch.quarantined_count
+        self.events += batch.events
+
+    def take_quarantined(self) -> Any:
+        """The events set aside so far, which the report forgets."""
+        taken, self.quarantined = self.quarantined, self.quarantined.slice(0, 0)
+        self.problems = []
+        return taken
+
+    def state(self) -> dict[str, Any]:
+        """What a snapshot keeps."""
+        counts = [self.events, self.matches, self.late, self.quarantined_count]
+        problems = [{"row": one.row, "column": one.column, "text": one.text} for one in self.problems]
+        return {
+            "counts": pa.array(counts).to_numpy(),
+            "quarantined": self.quarantined,
+            "problems": pa.Table.from_pylist(problems, _PROBLEMS),
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on from a snapshot."""
+        self.events, self.matches, self.late, self.quarantined_count = state["counts"].tolist()
+        self.quarantined = state["quarantined"]
+        self.problems = [Problem(**row) for row in state["problems"].to_pylist()]
 
 
 def check_policy(on_bad: str) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ouzel.errors import StateError
 
-VERSION = 4
+VERSION = 5
 _FORMAT = b"ouzel"
 _TEXTS = (b"header", b"kinds", b"shapes")
 

@@ -56,9 +56,7 @@ class StreamTask:
     def step(self, matcher: Matcher, now: int, data: bytes) -> tuple[dict[str, pa.Table], pa.Table, int]:
         """Give events to a matcher and let time pass to `now`: matches, late events, how many are malformed."""
         results = matcher.push(pa.ipc.open_stream(data).read_all(), now) if data else matcher.advance(now)
-        malformed = matcher.report.quarantined_count
-        matcher.report.problems.clear()
-        return by_name(results, matcher.names), matcher.take_late(), malformed
+        return by_name(results, matcher.names), matcher.take_late(), matcher.take_quarantined().num_rows
 
     def packed(
         self, results: Mapping[str, pa.Table], late: pa.Table, malformed: int

@@ -144,6 +144,7 @@ class Task:
             matcher = self.matcher()
             for part in events.in_order():
                 yield from self._sent(by_name(matcher.push(part), matcher.names)[self.name])
+                matcher.take_quarantined()  # whoever asks for them gets them by themselves
             yield from self._sent(by_name(matcher.finish(), matcher.names)[self.name])
 
     def sliced(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
