@@ -92,3 +92,16 @@ def test_compiled_and_by_threads(pattern: str) -> None:
     expected = everywhere(query, events, compiled="automaton", types=types)
     with patch.object(share, "PARALLEL_FROM", 0):
         assert oz.match(events, query, types=types, threads=3) == expected
+
+
+def test_a_partition_that_opens_later_makes_no_earlier_events_match() -> None:
+    query = "PATTERN SEQ(A? a, D+ d[]) WHERE strict_contiguity { [k] } RETURN d[].eid AS d"
+    events: list[dict[str, Any]] = [
+        {"ts": 0, "type": "A", "k": 1, "m": 1, "eid": "a0"},
+        {"ts": 0, "type": "D", "eid": "d0"},
+        {"ts": 1, "type": "D", "eid": "d1"},
+    ]
+    later = {"ts": 2, "type": "A", "k": 2, "m": 1, "eid": "a2"}
+    found = everywhere(query, events, types=TYPES)
+    assert {"d": ["d0", "d1"]} in found
+    assert everywhere(query, [*events, later], types=TYPES) == found

@@ -34,7 +34,9 @@ class Spread:
         """Take the keys of some rows, a number for each equivalence test; with one -1 a row is in no partition."""
         self.inside = np.logical_and.reduce([one != -1 for one in keys])
         known = [np.unique(one[self.inside & (one >= 0)]) for one in keys]
-        self.sizes = [max(len(one), 1) for one in known]
+        # where some lack the attribute, there is also a partition that no other event has opened yet
+        lacking = [bool(np.any(one[self.inside] == ANY)) for one in keys]
+        self.sizes = [max(len(one) + more, 1) for one, more in zip(known, lacking, strict=True)]
         # numbered without gaps
         self.keys = [np.where(one >= 0, np.searchsorted(k, one), one) for k, one in zip(known, keys, strict=True)]
         self.lacks = sum((one == ANY).astype(np.int64) << test for test, one in enumerate(self.keys))

@@ -13,6 +13,8 @@ from ouzel.physical.reference.events import Event, Stream
 # One value per test; ANY_VALUE where no event bound so far has the attribute.
 Key = tuple[Any, ...]
 ANY_VALUE = object()
+# A value that no event has: there is always a partition of the events that lack the attribute, and no others.
+NEW_VALUE = object()
 
 
 def first_key(tests: tuple[EquivalenceTest, ...]) -> Key:
@@ -54,13 +56,16 @@ def partition(key: Key, stream: Stream, tests: tuple[EquivalenceTest, ...]) -> S
 
 
 def all_keys(stream: Stream, tests: tuple[EquivalenceTest, ...]) -> list[Key]:
-    """Every partition there is: each combination of values that the tests' attributes have."""
+    """Every partition there is, or may be: each combination of values that the tests' attributes have.
+
+    Events that lack an attribute are in partitions, too, that other events have yet to open: what comes later must
+    not tell whether they match.
+    """
     start = first_key(tests)
     keys = [key for event in stream.events if (key := join(start, event, tests, stream)) is not None]
     if any(value is ANY_VALUE for key in keys for value in key):
         values = [
-            dict.fromkeys(key[k] for key in keys if key[k] is not ANY_VALUE) or {ANY_VALUE: None}
-            for k in range(len(tests))
+            dict.fromkeys(NEW_VALUE if key[k] is ANY_VALUE else key[k] for key in keys) for k in range(len(tests))
         ]
         return list(product(*values))
     return list(dict.fromkeys(keys))
