@@ -118,7 +118,10 @@ class CombinationMatcher:
         for candidate in self._candidates(item, last or after):
             bindings = {**so_far.bindings, **candidate.bindings}
             if not candidate.events:
-                yield from self._sequence(rest, after, replace(so_far, bindings=bindings), waiting)
+                # what is not to happen around the match is so whatever else the conjunction binds
+                around = tuple(slot for slot in candidate.slots if slot.around)
+                kept = Candidate(bindings, so_far.slots + around)
+                yield from self._sequence(rest, after, kept, waiting)
                 continue
             first = min(candidate.events, key=lambda event: event.start)
             # slots at the edge of an inner sequence have their neighbours here
