@@ -45,6 +45,7 @@ ROOMS = {
         {"finish"},
         {"scan"},
         {"automaton"},
+        {"tree"},
         {"reference"},
         {"__init__"},
     ],
@@ -67,10 +68,12 @@ ROOMS = {
 # Engines are apart from each other, and the yardstick is so from all that it measures.
 APART = [
     ("physical/scan", "physical/automaton"),
+    ("physical/scan", "physical/tree"),
+    ("physical/automaton", "physical/tree"),
     ("runtimes/embedded", "runtimes/matcher"),
     *(
         ("physical/reference", f"physical/{room}")
-        for room in ("compiled", "memory", "finish", "scan", "automaton")
+        for room in ("compiled", "memory", "finish", "scan", "automaton", "tree")
     ),
     ("physical/reference", "kernels"),
 ]
@@ -83,7 +86,12 @@ OPTIONAL = {
     "pandas": ("runtimes/pandas_frames.py", "testing/frame_columns.py"),
     "polars": ("runtimes/polars_frames.py", "testing/frame_columns.py"),
     "pyspark": ("runtimes/spark/", "bench/spark_", "cli/spark.py"),
-    "hypothesis": ("testing/strategies.py", "testing/programs.py", "testing/encodings.py"),
+    "hypothesis": (
+        "testing/strategies.py",
+        "testing/combinations.py",
+        "testing/programs.py",
+        "testing/encodings.py",
+    ),
 }
 
 

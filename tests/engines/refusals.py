@@ -55,6 +55,19 @@ REFUSALS = [
     ),
     Refusal("automaton", IN_SEQUENCE, "SEQ(A a, B b & C c)"),
     Refusal("automaton", IN_SEQUENCE, "SEQ(A a, B^2 b[], D d)"),
+    Refusal(
+        "tree",
+        r"a tree finds all combinations, and the strategy is \w+",
+        "SEQ(A a, B b) WHERE skip_till_next_match(a, b) {a.x < b.x}",
+    ),
+    Refusal(
+        "tree", "a tree takes at most 62 components", f"SEQ({', '.join(f'A a{number}' for number in range(63))})"
+    ),
+    Refusal(
+        "tree",
+        "closures and alternatives may be there or not in more than 64 ways",
+        f"SEQ({', '.join(f'A? a{number}' for number in range(7))}, B b)",
+    ),
     Refusal("scan", r"events of type \S+ have no '[^']+'", "SEQ(A a, C c) WHERE [k]"),
     # ---- batch by batch ----------------------------------------------------------------------------------
     Refusal(

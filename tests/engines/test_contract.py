@@ -42,11 +42,11 @@ def test_the_cheapest_offer_is_taken() -> None:
 
 
 def test_plans_say_what_they_take_and_what_else_they_have() -> None:
-    scan, automaton, reference = (choose_engine(bound(SEQUENCE), ENGINES, one.name).physical for one in ENGINES)
-    assert [one.takes for one in (scan, automaton)] == [Takes.IN_ORDER, Takes.IN_ORDER]
-    assert reference.takes is Takes.ALL_AT_ONCE
-    assert [isinstance(one, KeepsGraph) for one in (scan, automaton, reference)] == [False, True, False]
-    assert [isinstance(one, AddsUp) for one in (scan, automaton, reference)] == [False, True, False]
+    plans = {one.name: choose_engine(bound(SEQUENCE), ENGINES, one.name).physical for one in ENGINES}
+    assert list(plans) == ["scan", "automaton", "tree", "reference"]
+    assert {name for name, plan in plans.items() if plan.takes is Takes.ALL_AT_ONCE} == {"reference"}
+    assert {name for name, plan in plans.items() if isinstance(plan, KeepsGraph)} == {"automaton"}
+    assert {name for name, plan in plans.items() if isinstance(plan, AddsUp)} == {"automaton"}
 
 
 def test_runs_one_after_the_other_need_all_events_at_once() -> None:

@@ -24,13 +24,13 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ouzel.kernels import arithmetic, arrays, numbering, ordering, paths, windows
+from ouzel.kernels import arithmetic, arrays, numbering, ordering, paths, records, windows
 from ouzel.kernels.interpret import defined, viewing
 from ouzel.kernels.trust import is_own_directory, key_of, make_own_directory
 
 Kernel = Callable[..., Any]
 
-_MODULES = (arithmetic, arrays, numbering, ordering, paths, windows)
+_MODULES = (arithmetic, arrays, numbering, ordering, paths, records, windows)
 
 PLAIN: dict[str, FunctionType] = {
     name: value

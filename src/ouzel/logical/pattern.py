@@ -109,6 +109,13 @@ def has_conjunction_or_group(pattern: Pattern) -> bool:
     return isinstance(pattern, Conjunction) or any(has_conjunction_or_group(item) for item in pattern.items)
 
 
+def has_conjunction(pattern: Pattern) -> bool:
+    """Whether components need not bind in the order in which they stand: under `&`."""
+    return not isinstance(pattern, Step) and (
+        isinstance(pattern, Conjunction) or any(map(has_conjunction, pattern.items))
+    )
+
+
 def may_be_empty(pattern: Pattern) -> bool:
     """Whether the pattern can be passed without an event."""
     match pattern:

@@ -4,7 +4,8 @@ from ouzel.physical.automaton import AUTOMATON
 from ouzel.physical.contract import Engines
 from ouzel.physical.reference.plan import REFERENCE
 from ouzel.physical.scan import SCAN
+from ouzel.physical.tree import TREE
 
-ENGINES: Engines = (SCAN, AUTOMATON, REFERENCE)
+ENGINES: Engines = (SCAN, AUTOMATON, TREE, REFERENCE)
 
 __all__ = ["ENGINES"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -211,6 +211,29 @@ def numbers_held(one: One | Many) -> int:
     return len(held.rows if isinstance(held, Pieces) else held)
 
 
+def outermost(bound: Bound, starts: Integers, ends: Integers) -> tuple[Integers, Integers]:
+    """The events that start first and end last in each match, whichever variables they are bound to."""
+    count = len(next(iter(bound.values())))
+    first, last = np.full((2, count), -1, np.int64)
+    for one in bound.values():
+        for low, high in _layers(one):
+            first = np.where((low >= 0) & ((first < 0) | (starts[low] < starts[first])), low, first)
+            last = np.where((high >= 0) & ((last < 0) | (ends[high] > ends[last])), high, last)
+    return first, last
+
+
+def _layers(one: One | Many) -> Iterator[tuple[Integers, Integers]]:
+    """Events of each match, one at a time, until all were there; -1 where there are no more."""
+    if isinstance(one, One):
+        yield one.rows, one.rows
+        return
+    lengths = np.diff(one.offsets)
+    for place in range(int(lengths.max(initial=0))):
+        at = np.minimum(one.offsets[:-1] + place, max(len(one.rows) - 1, 0))
+        row = np.where(place < lengths, one.rows[at], -1)
+        yield row, row
+
+
 def chosen(one: One | Many, matches: Integers) -> One | Many:
     """What a variable is bound to in some matches, in the order given."""
     if isinstance(one, One):
@@ -258,9 +281,10 @@ def joined(tables: list[Bound]) -> Bound:
 
 def _joined(parts: list[One | Many]) -> One | Many:
     rows = np.concatenate([one.rows for one in parts])
-    flags = [one.unbound for one in parts if one.unbound is not None]
+    are_told = any(one.unbound is not None for one in parts)
+    flags = [np.zeros(len(one), np.bool_) if one.unbound is None else one.unbound for one in parts]
     if isinstance(parts[0], One):
-        return One(rows, np.concatenate(flags) if flags else None)
+        return One(rows, np.concatenate(flags) if are_told else None)
     many = [one for one in parts if isinstance(one, Many)]
     ends = np.cumsum([0, *(one.offsets[-1] for one in many)])
     offsets = [one.offsets[:-1] + end for one, end in zip(many, ends, strict=False)]

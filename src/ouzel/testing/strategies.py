@@ -69,7 +69,7 @@ class RandomQuery:
     def text(self) -> str:
         """The query as one would write it; the events of each match, or totals over matches."""
         body = " AND ".join(self.conditions)
-        where = f"WHERE {self.strategy} {{ {body} }}"
+        where = f"WHERE {self.strategy} {{ {body} }}" if body or self.strategy != STRATEGIES[-1] else ""
         positive = [one for one in self.components if one.kind != "negative"]
         returned = ", ".join([f"{item} AS c{n}" for n, item in enumerate(self.totals)] or map(_returned, positive))
         if self.into:
@@ -85,7 +85,7 @@ def _first(component: Component) -> str:
 
 
 def _returned(component: Component) -> str:
-    index = "[]" if component.kind == "closure" else ""
+    index = "[]" if component.kind in ("closure", "group") else ""
     return f"{component.variable}{index}.eid AS {component.variable}"
 
 

@@ -24,7 +24,7 @@ from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes, Tell, UnsuitableError
 from ouzel.physical.event_table import EventTable
-from ouzel.physical.finish.negation import Refutation
+from ouzel.physical.finish.negation import Between, Refutation
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_totals import MatchTotals
 from ouzel.physical.stoppable import stoppable
@@ -168,8 +168,10 @@ AUTOMATON = Engine(
 
 def _refutations(shape: Shape) -> Iterator[Refutation]:
     """A refutation for every negative component on every step that passes over it."""
+    variables = tuple(one.variable for one in shape.variables)
     for before, crossing, after in shape.crossings():
         for component in crossing.negatives:
             own = [c for c in shape.conjuncts if c.component is component and c.place is Place.NEGATIVE]
-            skipped = [one.variable for one in crossing.skipped if one.variable in shape.empties]
-            yield Refutation(shape.variables, shape.optional, component, own, before, after, skipped)
+            empty = tuple(one.variable for one in crossing.skipped if one.variable in shape.empties)
+            between = Between.of_step(variables, before, after, empty)
+            yield Refutation(shape.variables, shape.optional, component, own, between)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ouzel.language.tree import Strategy
 from ouzel.logical.columns import returned_columns
+from ouzel.logical.pattern import has_conjunction
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.windows import window_limit
@@ -21,7 +22,7 @@ from ouzel.physical.finish.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.finish.order import in_order, rises, used_events
 from ouzel.physical.finish.pending import Pending, released
 from ouzel.physical.limits import Limits
-from ouzel.physical.match_table import Bound, MatchTable, chosen, counts_of, ends_of, numbers_held
+from ouzel.physical.match_table import Bound, MatchTable, chosen, counts_of, ends_of, numbers_held, outermost
 from ouzel.physical.memory.retained import Retained
 
 
@@ -45,7 +46,7 @@ class Finishing:
     ) -> None:
         """Begin with what is retained and pending; `repeats` says that a match may be found several times."""
         self.query = query
-        self.between = [one for one in refutations if not one.at_end]
+        self.between = [one for one in refutations if one.at_once]
         self.at_end = [one for one in refutations if one.at_end]
         self.retained = retained
         self.pending = pending
@@ -53,6 +54,7 @@ class Finishing:
         self.counters = counters
         self.repeats = repeats
         self.limit = window_limit(query)
+        self.scattered = has_conjunction(query.pattern)
         self.room = limits.memory()
         self._nothing: Found | None = None
         self._returned = returned_columns(query)
@@ -67,7 +69,7 @@ class Finishing:
         """The first time at which matches end that wait until they are final."""
         if self.pending.bound is None or not len(self.pending):
             return None
-        _first, last = ends_of(list(self.pending.bound), self.pending.bound)
+        _first, last = self._edges(self.pending.bound)
         return int(self.retained.intervals.end_times.values[last].min())
 
     def finish(self, bound: Bound, base: int, now: int | None, seen: int, *, ordered: bool = False) -> Found:
@@ -99,7 +101,7 @@ class Finishing:
             if not keep.all():
                 pending.keep(np.flatnonzero(keep))
         assert pending.bound is not None
-        first, last = ends_of(list(pending.bound), pending.bound)
+        first, last = self._edges(pending.bound)
         pending.stands |= ~retained.alive(now, first)
         out = released(pending.stands, retained.ends[last], in_order=self.query.non_overlap)
         final = _kept(pending.bound, out)
@@ -133,23 +135,31 @@ class Finishing:
             bound = self._ordered(bound, used, partial(_places, retained), ordered=ordered)
             bound = self._apart(bound)
             bound = {variable: one.placed(used) for variable, one in bound.items()}
-        matches = MatchTable(bound, lambda: events.intervals(*ends_of(list(bound), bound)))
+        matches = MatchTable(bound, lambda: events.intervals(*self._edges(bound, events)))
         found = Found(self.query, matches, events, compute_by_row(matches, events))
         if not len(matches) and not retained.once:
             self._nothing = found
         return found
 
     def _ordered(self, bound: Bound, used: Integers, places: Any, *, ordered: bool) -> Bound:
-        order = in_order(bound, self.retained.starts, self.retained.ends, used, places, ordered=ordered)
+        moments = self.retained.starts, self.retained.ends
+        order = in_order(bound, *moments, used, places, ordered=ordered, scattered=self.scattered)
         bound = bound if order is None else {variable: chosen(one, order) for variable, one in bound.items()}
         return first_of_each(bound) if self.repeats else bound
+
+    def _edges(self, bound: Bound, events: EventTable | None = None) -> tuple[Integers, Integers]:
+        """The first and last event of each match, by number, or by row of a table."""
+        if not self.scattered:
+            return ends_of(list(bound), bound)
+        of = self.retained if events is None else events
+        return outermost(bound, of.starts, of.ends)
 
     def _apart(self, bound: Bound) -> Bound:
         """The matches that NON_OVERLAP keeps."""
         if not self.query.non_overlap:
             return bound
         retained, until = self.retained, self.pending.until
-        first, last = ends_of(list(bound), bound)
+        first, last = self._edges(bound)
         # strict contiguity takes the stream as one partition (SASE+ 2)
         whole = self.query.strategy is Strategy.STRICT_CONTIGUITY
         parts = np.zeros(len(last), np.int64) if whole else retained.parts[last].astype(np.int64)

@@ -6,7 +6,8 @@ refute are tried on all matches that wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,7 @@ from ouzel.physical.compiled.value import Value
 from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.event_table import Integers
 from ouzel.physical.finish.order import used_events
-from ouzel.physical.match_table import Bound, One, chosen, ends_of, took
+from ouzel.physical.match_table import Bound, One, chosen, ends_of, is_bound, outermost
 from ouzel.physical.memory.retained import Retained
 from ouzel.physical.stoppable import SEEN
 
@@ -57,8 +58,53 @@ class _Rows(MatchRows):
         return self._known[node]
 
 
+@dataclass(frozen=True)
+class Between:
+    """Where a negative component looks: between what some variables are bound to and what others are.
+
+    None of those that are `passed` over is bound; those that are `empty` were chosen nevertheless.  Without
+    variables it is at the start or end of the pattern; what is `around` looks at the whole window of a match, on
+    both sides.
+    """
+
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+    around: bool = False
+
+    @classmethod
+    def of_step(cls, variables: tuple[str, ...], before: int, after: int, empty: tuple[str, ...] = ()) -> Between:
+        """A step from one variable to another by their places in order, -1 for the start or end of the pattern."""
+        return cls(
+            variables[before : before + 1] if before >= 0 else (),
+            variables[after : after + 1] if after >= 0 else (),
+            variables[before + 1 : after if after >= 0 else None],
+            empty,
+        )
+
+    @property
+    def at_end(self) -> bool:
+        """Whether it is at the end of the pattern, so that a match stands only when its window has passed."""
+        return self.around or not self.after
+
+    def applies(self, bound: Bound) -> Any:
+        """Which matches it is about."""
+        applies = np.ones(len(next(iter(bound.values()))), np.bool_)
+        for variables in (self.before, self.after):
+            if variables:
+                applies &= np.logical_or.reduce([is_bound(bound[one]) for one in variables])
+        for one in self.passed:
+            applies &= ~is_bound(bound[one])
+        for one in self.empty:
+            unbound = bound[one].unbound
+            if unbound is not None:
+                applies &= ~unbound
+        return applies
+
+
 class Refutation:
-    """One negative component on one step between two variables, and the kernel that finds what it refutes."""
+    """One negative component in one place, and the kernel that finds what it refutes."""
 
     def __init__(
         self,
@@ -66,20 +112,25 @@ class Refutation:
         optional: frozenset[str],
         component: Component,
         conjuncts: list[Conjunct],
-        before: int,
-        after: int,
-        skipped: Sequence[str] = (),
+        between: Between,
+        *,
+        scattered: bool = False,
     ) -> None:
         """Write the kernel.
 
-        `positives` are the components that matches bind, in order, of which some are `optional`.  The step leads
-        from one to another by their places, -1 for the start or end of the pattern; it leaves empty what it skips.
+        `positives` are the components that matches bind, in order, of which some are `optional`; if `scattered`,
+        they need not bind in order.
         """
         self.variables = tuple(one.variable for one in positives)
-        self.optional, self.component = optional, component
-        self.before, self.after, self.skipped = before, after, skipped
+        self.optional, self.component, self.between = optional, component, between
+        self.conjuncts = conjuncts
+        self.scattered = scattered
         self.operands = Operands()
         read = {node.variable for conjunct in conjuncts for node in conjunct.references}
+        # of what binds in order, none of a match's own events can lie where it is refuted
+        own = [one.variable for one in positives if scattered and one.type_names & component.type_names]
+        self._own = tuple(own)
+        read |= {*own}
         arrays = {one.variable: one.is_array for one in positives if one.variable in read}
         self.rows = _Rows(component.variable, arrays)
         self.source = self._source(conjuncts)
@@ -87,7 +138,12 @@ class Refutation:
     @property
     def at_end(self) -> bool:
         """Whether it is at the end of the pattern, so that a match stands only when its window has passed."""
-        return self.after < 0
+        return self.between.at_end
+
+    @property
+    def at_once(self) -> bool:
+        """Whether what came before a match, or with it, may refute it."""
+        return self.between.around or bool(self.between.after)
 
     @property
     def bit(self) -> int:
@@ -118,7 +174,7 @@ class Refutation:
                     with emitter.block(f"if {self._is_after}:"):
                         emitter.line("break")
                     tests = [partial(self._test, emitter, conjunct) for conjunct in conjuncts]
-                    emitter.go_on_if([*self._lasting(), *tests])
+                    emitter.go_on_if([*self._lasting(), *self._others(emitter), *tests])
                     emitter.write("keep[i] = False", "break")
             emitter.line("return keep")
         plain = "board, keep, u, v, first, last, parts, refuters, starts"
@@ -129,12 +185,14 @@ class Refutation:
     @property
     def _is_before(self) -> str:
         """Whether an event comes before what is refuted begins: the step, or the window of the last event."""
-        return "moments[y] <= moments[u[i]]" if self.before >= 0 else f"clocks[y] <= {oldest('clocks[last[i]]')}"
+        return (
+            "moments[y] <= moments[u[i]]" if self.between.before else f"clocks[y] <= {oldest('clocks[last[i]]')}"
+        )
 
     @property
     def _is_after(self) -> str:
         """Whether an event comes after the step, or after the window of the first event."""
-        if self.after >= 0:
+        if self.between.after:
             return "moments[y] >= begun[v[i]]"
         return f"{oldest('clocks[y]')} >= start_clocks[first[i]]"
 
@@ -142,9 +200,22 @@ class Refutation:
         """The test that all of an event lies where it refutes, if it lasts: its end is known to."""
         if not any(one.composite for one in self.component.types):
             return []
-        if self.before >= 0:
+        if self.between.before:
             return [lambda: "begun[y] > moments[u[i]]"]
         return [lambda: f"start_clocks[y] > {oldest('clocks[last[i]]')}"]
+
+    def _others(self, emitter: Emitter) -> list[Callable[[], str]]:
+        """The tests that an event is none of the match's own."""
+        return [partial(self._is_other, emitter, self.rows.places[one], one) for one in self._own]
+
+    def _is_other(self, emitter: Emitter, k: int, variable: str) -> str:
+        if not self.rows.arrays[variable]:
+            return f"rows{k}[i] != y"
+        name = emitter.fresh()
+        emitter.line(f"{name} = True")
+        with emitter.block(f"for j in range(offsets{k}[i], offsets{k}[i + 1]):"):
+            emitter.line(f"{name} = {name} and rows{k}[j] != y")
+        return name
 
     def _test(self, emitter: Emitter, conjunct: Conjunct) -> str:
         """Write a condition, which must hold for each element that [i] means; of what is not there it holds."""
@@ -178,7 +249,7 @@ class Refutation:
 
         `seen` is how many events came, which tells whether compiling pays.
         """
-        first, last = ends_of(list(self.variables), bound)
+        first, last = self._edges(self.variables, bound, retained)
         keep = np.ones(len(first), np.bool_)
         if not len(refuters) or not len(keep):
             return keep
@@ -187,14 +258,15 @@ class Refutation:
         refuters, parts = refuters[order], parts[order]
         starts = np.searchsorted(parts, np.arange(int(parts[-1]) + 2))
         own = retained.parts[last]
-        tried = np.flatnonzero(self._applies(bound) & (own <= parts[-1]))
+        tried = np.flatnonzero(self.between.applies(bound) & (own <= parts[-1]))
         tried = tried[starts[own[tried] + 1] > starts[own[tried]]]
         if not len(tried):
             return keep
         bound = {variable: chosen(one, tried) for variable, one in bound.items()}
         first, last = first[tried], last[tried]
-        u = ends_of([self.variables[self.before]], bound)[1] if self.before >= 0 else first
-        v = ends_of([self.variables[self.after]], bound)[0] if self.after >= 0 else last
+        between = self.between
+        u = self._edges(between.before, bound, retained)[1] if between.before else first
+        v = self._edges(between.after, bound, retained)[0] if between.after else last
         compared = [refuters, u, v, first, last]
         used = used_events([*compared, *(bound[one].rows for one in self.rows.places)], len(retained))
         refuters, u, v, first, last = (One(one).placed(used).rows for one in compared)
@@ -213,11 +285,8 @@ class Refutation:
         )
         return keep
 
-    def _applies(self, bound: Bound) -> Any:
-        """The matches that took this step, and left empty what it passes."""
-        applies = took(bound, self.before, self.after)
-        for name in self.skipped:
-            unbound = bound[name].unbound
-            if unbound is not None:
-                applies &= ~unbound
-        return applies
+    def _edges(self, variables: tuple[str, ...], bound: Bound, retained: Retained) -> tuple[Integers, Integers]:
+        """The first and last event that some variables are bound to in each match."""
+        if not self.scattered:
+            return ends_of(list(variables), bound)
+        return outermost({one: bound[one] for one in variables}, retained.starts, retained.ends)

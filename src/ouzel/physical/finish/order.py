@@ -14,7 +14,7 @@ import numpy as np
 from ouzel.kernels import ordering
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import Integers
-from ouzel.physical.match_table import Bound, Many, One, chosen, ends_of
+from ouzel.physical.match_table import Bound, Many, One, chosen, ends_of, outermost
 from ouzel.physical.memory.growing import marked
 
 
@@ -40,15 +40,17 @@ def in_order(
     places: Callable[[Integers], Integers],
     *,
     ordered: bool,
+    scattered: bool = False,
 ) -> Integers | None:
     """The numbers of the matches in order; None if that is how they are.
 
     `starts` and `ends` are moments of events by number, `used` the events of all matches, and `places` tells the
-    places of some of them in canonical order.  If `ordered`, matches come by last event and then event by event.
+    places of some of them in canonical order.  If `ordered`, matches come by last event and then event by event;
+    if `scattered`, components need not bind in order.
     """
     if ordered and rises(ends[used]):
         return None
-    first, last = ends_of(list(bound), bound)
+    first, last = outermost(bound, starts, ends) if scattered else ends_of(list(bound), bound)
     begun, ended = starts[first], ends[last]
     order: Integers | None = None
     if np.any(ended[1:] < ended[:-1]) or (not ordered and not _is_sorted(begun, ended)):
@@ -69,7 +71,7 @@ def in_order(
     at = np.arange(inner[-1]) + np.repeat(edges[groups] - inner[:-1], sizes)
     order = np.arange(len(ended)) if order is None else order
     among = {variable: chosen(one, order[at]) for variable, one in bound.items()}
-    order[at] = order[at][_sorted(among, begun[at], inner, places)]
+    order[at] = order[at][_sorted(among, begun[at], inner, places, scattered=scattered)]
     return order
 
 
@@ -85,13 +87,15 @@ def _tied(bound: Bound, ends: Integers, used: Integers) -> Any:
     return np.logical_or.reduce([tied[one.rows] for one in bound.values()])
 
 
-def _sorted(bound: Bound, begun: Integers, edges: Integers, places: Callable[[Integers], Integers]) -> Integers:
+def _sorted(
+    bound: Bound, begun: Integers, edges: Integers, places: Callable[[Integers], Integers], *, scattered: bool
+) -> Integers:
     """The numbers of matches in order, those between two edges among each other."""
     used = np.unique(np.concatenate([one.rows[one.rows >= 0] for one in bound.values()]))
     place = np.empty(int(used[-1]) + 1, np.int64)
     place[used] = places(used)
     sizes = np.stack([_sizes(one) for one in bound.values()], axis=1)
-    flat, begins = _flat(bound, sizes, place)
+    flat, begins = (_told if scattered else _flat)(bound, sizes, place)
     order = np.arange(len(begun))
     kernel_of(ordering.order_groups, len(flat))(order, np.empty_like(order), edges, begun, flat, begins, sizes)
     return order
@@ -112,3 +116,19 @@ def _flat(bound: Bound, sizes: Integers, places: Integers) -> tuple[Integers, In
         flat[np.repeat(at, own) + within] = places[one.rows[one.rows >= 0]]
         at += own
     return flat, begins
+
+
+def _told(bound: Bound, sizes: Integers, places: Integers) -> tuple[Integers, Integers]:
+    """The places of each match's events in order, and then by component; behind each part an end."""
+    flat, begins = _flat(bound, sizes, places)
+    count, width = len(sizes), len(bound)
+    totals = np.diff(begins)
+    begins_told: Integers = np.concatenate([np.zeros(1, np.int64), np.cumsum(2 * totals + 1 + width)])
+    told = np.full(begins_told[-1], -1, np.int64)
+    matches = np.repeat(np.arange(count), totals)
+    within = np.arange(len(flat)) - np.repeat(begins[:-1], totals)
+    told[begins_told[matches] + within] = flat[np.lexsort((flat, matches))]
+    # behind it, and behind each component before
+    component = np.repeat(np.tile(np.arange(width), count), sizes.ravel())
+    told[begins_told[matches] + totals[matches] + 1 + within + component] = flat
+    return told, begins_told

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ouzel.kernels import jit, numbering
 from ouzel.language.tree import Strategy
+from ouzel.logical.pattern import Binds
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.kernel import pays
@@ -103,6 +104,7 @@ class Preparation:
         self._strict = query.strategy is Strategy.STRICT_CONTIGUITY
         self._keep_all = self._strict or query.strategy is Strategy.PARTITION_CONTIGUITY
         self._counts = query.window is not None and query.window.counts_events
+        self._grouped = sum({1 << c.bit for c in query.components if c.binds is Binds.GROUP})
         count = len(self.names)
         self._numbers = np.arange(count + 1, dtype=np.uint8 if count < 2**8 else np.int32)
         bits = [sum({1 << c.bit for c in query.components if name in c.type_names}) for name in self.names]
@@ -139,14 +141,26 @@ class Preparation:
         clocks = partitions.positions(ends, parts) if self._counts else end_times
         prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks, codes)
         if not everything and parts.min(initial=0) >= 0:
-            return prepared
+            return self._canonical(events, prepared) if self._grouped else prepared
         dropped = parts < 0
         if self._strict:
             masks[dropped] = 0
             return prepared
         if self._counts and not self._keep_all:
             dropped |= masks == 0
-        return prepared.taken(np.flatnonzero(~dropped)) if dropped.any() else prepared
+        prepared = prepared.taken(np.flatnonzero(~dropped)) if dropped.any() else prepared
+        return self._canonical(events, prepared) if self._grouped else prepared
+
+    def _canonical(self, events: EventTable, prepared: Prepared) -> Prepared:
+        """The events of groups in an order that does not depend on arrival, where they are simultaneous."""
+        grouped = np.flatnonzero(prepared.masks & self._grouped)
+        same = prepared.ends[grouped[1:]] == prepared.ends[grouped[:-1]]
+        tied = grouped[np.append(same, False) | np.append(False, same)] if len(grouped) else grouped
+        if not len(tied):
+            return prepared
+        order = np.arange(len(prepared))
+        order[tied] = tied[np.lexsort((events.places(prepared.rows[tied]), prepared.ends[tied]))]
+        return prepared.taken(order)
 
 
 def type_names(query: BoundQuery) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes
-from ouzel.physical.finish.negation import Refutation
+from ouzel.physical.finish.negation import Between, Refutation
 from ouzel.physical.limits import Limits
 from ouzel.physical.scan.construction_source import construction_source, counts_first
 from ouzel.physical.scan.explained import explained
@@ -119,5 +119,5 @@ SCAN = Engine(
 
 def _refutation(shape: Shape, negative: Negative) -> Refutation:
     """A negative component at the end of the pattern, which is postponed (SASE 3.3)."""
-    own, last = list(negative.conjuncts), shape.length - 1
-    return Refutation(shape.positives, frozenset(), negative.component, own, last, -1)
+    between = Between((shape.positives[-1].variable,))
+    return Refutation(shape.positives, frozenset(), negative.component, list(negative.conjuncts), between)

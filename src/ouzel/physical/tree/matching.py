@@ -1,0 +1,101 @@
+"""A tree plan at work: events in, matches out; what it remembers is in memory.py."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ouzel.logical.constants import can_match
+from ouzel.physical.compiled.cost import ResultCosts
+from ouzel.physical.contract import Counters
+from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.finish.compiled_matching import CompiledMatching
+from ouzel.physical.limits import Limits
+from ouzel.physical.match_table import Bound, joined
+from ouzel.physical.memory.prepare import NONE, Prepared
+from ouzel.physical.tree.assembly import Assembly, TooManyMatchesError
+from ouzel.physical.tree.memory import Memory
+from ouzel.physical.tree.operators import TooManyRecordsError
+
+if TYPE_CHECKING:
+    from ouzel.physical.tree.plan import TreePlan
+
+# So many events come to the leaves in a round, if all are there at once.
+ROUND = 1 << 16
+
+
+class TreeMatching(CompiledMatching[Memory]):
+    """A tree plan at work."""
+
+    def __init__(self, plan: TreePlan, limits: Limits, *, once: bool, threads: int) -> None:
+        """Begin with nothing."""
+        limits = limits.settled()
+        most = min(limits.max_nodes, limits.memory().most(4 * (len(plan.query.components) + 4)))
+        memory = Memory(plan, once=once, most=most, sheds=limits.sheds)
+        super().__init__(plan, memory, limits, once=once, threads=threads, repeats=plan.repeats)
+        self.plan = plan
+        self._possible = can_match(plan.query)
+        self._costs = ResultCosts(plan.query)
+
+    def prepare(self, events: EventTable) -> Prepared:
+        """The events that some component wants, unless there can be no match."""
+        return self.preparation.of(events, self.memory.partitions, self.threads) if self._possible else NONE
+
+    def bind(self, prepared: Prepared, base: int) -> Bound:
+        """The matches that end in a batch: events come to the leaves, round by round, and are assembled."""
+        memory, spread = self.memory, self.memory.partitions.shared
+        masks = prepared.masks if spread is None else np.where(prepared.parts < spread.driven, prepared.masks, 0)
+        most, found = self._most_matches(), []
+        for begin, end in pairwise(_rounds(prepared.ends) if self.once else [0, len(prepared)]):
+            own = masks[begin:end]
+            if self.plan.can_choose:
+                memory.adapt(base + begin, own)
+            for one in memory.assemblies:
+                if one.take(base + begin, own, memory.retained, self.plan.limit):
+                    final = np.flatnonzero(own & one.final_bits)
+                    found.append(self._assembled(one, base + begin + int(final[0]), most))
+                    most = max(most - len(next(iter(found[-1].values()))), 1)
+            if self.once and end < len(prepared):
+                memory.drop_before(base + end)
+        bound = joined(found or [memory.assemblies[0].matches(memory.retained, self.plan.limit)])
+        return bound if spread is None else spread.settled(bound, prepared.rows, prepared.parts)
+
+    def _most_matches(self) -> int:
+        """How many matches there may be, and fit: their numbers of events, twice, and their rows in the result."""
+        cost = (
+            16 * len(self.plan.query.components) + 16 + self._costs.of(self.memory.retained.pushed[0].table).match
+        )
+        return max(min(self.limits.max_matches, self.room.most(cost)) - len(self.memory.pending), 1)
+
+    def _assembled(self, one: Assembly, first_final: int, most: int) -> Bound:
+        """An assembly round: all records that there can be, up to the root (ZStream 4.3)."""
+        memory, before = self.memory, len(one)
+        bounds = memory.bounds(first_final)
+        try:
+            shed, lost = one.assemble(memory.retained, memory.arguments(), bounds, most)
+        except TooManyRecordsError:
+            if bounds.most >= self.limits.max_nodes:
+                raise self.limits.exceeded("max_nodes") from None
+            raise self.room.exceeded(bounds.most, "records of a tree") from None
+        except TooManyMatchesError:
+            if most >= self.limits.max_matches:
+                raise self.limits.exceeded("max_matches") from None
+            raise self.room.exceeded(most, "matches") from None
+        made = max(len(one) - before, 0)
+        self.counters.add(Counters(made=made, shed_runs=shed, shed_matches=lost, peak=len(one)))
+        return one.matches(memory.retained, self.plan.limit)
+
+
+def _rounds(ends: Integers) -> list[int]:
+    """Where rounds begin and end: no moment is divided."""
+    edges = [0]
+    while edges[-1] < len(ends):
+        at = min(edges[-1] + ROUND, len(ends))
+        if at < len(ends):
+            at = int(np.searchsorted(ends, ends[at], side="left"))
+            if at <= edges[-1]:
+                at = int(np.searchsorted(ends, ends[edges[-1]], side="right"))
+        edges.append(at)
+    return edges

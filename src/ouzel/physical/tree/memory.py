@@ -1,0 +1,187 @@
+"""What a tree plan remembers from batch to batch: events, what they are like, and records, made of events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ouzel.physical.compiled.calls import Calls
+from ouzel.physical.compiled.operands import HEAD, Operands, may_be
+from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.finish.pending import Pending
+from ouzel.physical.memory.growing import Numbers, marked
+from ouzel.physical.memory.partitions import Partitions
+from ouzel.physical.memory.prepare import Prepared
+from ouzel.physical.memory.retained import Retained
+from ouzel.physical.memory.values import Values
+from ouzel.physical.tree.assembly import Assembly
+from ouzel.physical.tree.cost import Statistics
+from ouzel.physical.tree.operators import Bounds, since
+from ouzel.physical.tree.sampling import Sampler, differ
+from ouzel.state.parts import in_parts, part
+
+if TYPE_CHECKING:
+    from ouzel.physical.tree.plan import TreePlan
+
+# So many events and records may have gone before it is worth looking for them.
+SPARE = 4_096
+# By what share a statistic must have changed, and another order be better, for it to be taken (t and c).
+CHANGED, BETTER = 0.3, 0.1
+_NOTHING = np.zeros(1, np.int64)
+
+
+class Memory:
+    """Events with their values, the trees that are filled with their records, matches that wait."""
+
+    def __init__(self, plan: TreePlan, *, once: bool, most: int, sheds: bool) -> None:
+        """Begin with nothing; operators hold at most so many records each: more are an error, or are shed."""
+        self.plan, self.once = plan, once
+        self._most, self._sheds = most, sheds
+        self.partitions = Partitions(plan.query, once=once)
+        self.retained = Retained(plan.query, self.partitions, once=once, masks=True)
+        self.values = Values(plan.operands, once=once)
+        self.pending = Pending()
+        self.sampler = Sampler(plan.query, plan.trials)
+        self.statistics = Statistics({})
+        self.orders = plan.orders(self.statistics)
+        self.assemblies = self._planted()
+        self.switches = 0
+        self._checked = 0
+        self._remembered = 0
+
+    @property
+    def open_runs(self) -> int:
+        """How many records there are."""
+        return sum(map(len, self.assemblies))
+
+    def add(self, events: EventTable, prepared: Prepared) -> tuple[Prepared, int]:
+        """Keep the events that some component wants, for as long as they may matter; the number of the first."""
+        base = self.retained.add(events, prepared)
+        wanted = may_be(self.plan.query.components, prepared.masks)
+        self.values.add(events, prepared.rows, prepared.end_times, wanted)
+        return prepared, base
+
+    def arguments(self) -> Callable[[Operands], list[Any]]:
+        """What kernels compare: the constants of each, and columns of all events."""
+        arrays = self.values.arguments(self.retained.intervals)[HEAD:]
+        places = {key: number for number, key in enumerate(self.plan.operands.columns)}
+        texts = self.values.texts
+
+        def of(operands: Operands) -> list[Any]:
+            constants = np.array(operands.integers, np.int64), np.array(operands.floats, np.float64)
+            ranks = texts.ranks() if operands.orders_texts else _NOTHING
+            calls = Calls(operands.calls, texts) if operands.calls else _NOTHING
+            columns = [one for key in operands.columns for one in arrays[2 * places[key] : 2 * places[key] + 2]]
+            return [*constants, ranks, calls, *columns]
+
+        return of
+
+    # ---- trees -------------------------------------------------------------------------------------------
+
+    def _planted(self) -> list[Assembly]:
+        """Trees of the orders that were chosen, with empty buffers."""
+        return [Assembly(self.plan.query, one, self.plan.kernels(one)) for one in self.plan.trees(self.orders)]
+
+    def adapt(self, begin: int, masks: Integers) -> None:
+        """See what the events from a number on are like, and take another order of joins if that is much better.
+
+        It is done between two rounds, so that no match is found twice, and none is lost (ZStream 5.3).
+        """
+        self.sampler.see(begin, masks, self.retained, self.arguments())
+        statistics = self.sampler.statistics
+        if not differ(self.statistics, statistics, CHANGED):
+            return
+        orders = self.plan.orders(statistics)
+        self.statistics = statistics
+        if self.plan.cost(orders, statistics) > (1 - BETTER) * self.plan.cost(self.orders, statistics):
+            return
+        self.orders = orders
+        self.switches += 1
+        self._replant(begin)
+
+    def _replant(self, end: int) -> None:
+        """Make the records of the trees anew, of the events before a number; their matches were found already."""
+        self.assemblies = self._planted()
+        if not end:
+            return
+        begin = 0
+        if self.once:
+            oldest = self._since(end - 1)
+            begin = int(np.searchsorted(self.retained.clocks[:end], oldest, side="right"))
+        for one in self.assemblies:
+            one.take(begin, self.retained.marks[begin:end], self.retained, self.plan.limit)
+            one.assemble(self.retained, self.arguments(), self.bounds(None), self._most)
+            one.root.buffer.empty()
+
+    def bounds(self, first_final: int | None) -> Bounds:
+        """How far a round goes back in time, which begins with an event that may end a match."""
+        eat = since(None, 0) if first_final is None else self._since(first_final)
+        return Bounds(self.plan.limit, eat, self._most, self._sheds)
+
+    def _since(self, number: int) -> int:
+        """The clock up to which events are too old for an event and all that follow."""
+        window = self.plan.query.window
+        if window is None or window.counts_events:
+            return since(None, 0)
+        return since(int(self.retained.clocks[number]), self.plan.limit)
+
+    # ---- what is not needed any more ---------------------------------------------------------------------
+
+    def drop_before(self, number: int) -> None:
+        """Drop the records that are too old for an event, and all that follow."""
+        window = self.plan.query.window
+        if window is None or window.counts_events:
+            return
+        alive = self.retained.start_clocks > self._since(number)
+        for one in self.assemblies:
+            if len(one) > SPARE:
+                chains = one.drop(alive)
+                one.renumber(np.ones(len(self.retained), np.bool_), chains, self.retained)
+
+    def settle(self, _base: int) -> None:
+        """Keep the events of a batch: records may have any of them."""
+        self.retained.settle()
+
+    def prune(self, now: int) -> None:
+        """Forget what nothing needs any more, once it may be much."""
+        retained = self.retained
+        if len(retained) + self.open_runs >= self._checked + self._checked // 16 + SPARE:
+            alive = retained.alive(now)
+            chains = [one.drop(alive) for one in self.assemblies]
+            kept = retained.near(now) | marked(len(retained), *self.pending.columns())
+            retained.prune(kept)
+            self.values.keep(kept)
+            self.pending.renumber(Numbers(kept))
+            for one, own in zip(self.assemblies, chains, strict=True):
+                one.renumber(kept, own, retained)
+            self._checked = len(retained) + self.open_runs
+        if self.partitions.count + len(self.values.texts) >= 2 * self._remembered + SPARE:
+            if self.partitions.tests:
+                self.pending.forget(retained.forget())
+                for one in self.assemblies:
+                    one.relink(retained)
+            self.values.forget()
+            self._remembered = self.partitions.count + len(self.values.texts)
+
+    # ---- going on elsewhere ------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """The events, what they are like, and what waits: records are made of events."""
+        events, waiting = self.retained.state(), self.pending.state()
+        return in_parts({"retained": events, "pending": waiting, "sampler": self.sampler.state()})
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state: make the records of the events anew, and none of the matches that were found."""
+        retained = self.retained
+        retained.resume(part("retained", state))
+        self.pending.resume(part("pending", state))
+        self.sampler.resume(part("sampler", state))
+        self.statistics = self.sampler.statistics
+        self.orders = self.plan.orders(self.statistics)
+        self.values = Values(self.plan.operands, once=False)
+        if len(retained):
+            events, rows = retained.events(np.arange(len(retained)))
+            self.values.add(events, rows, events.end_times, None)
+        self._replant(len(retained))

@@ -1,0 +1,217 @@
+"""A tree plan: a tree for each variant of a pattern, with the kernels of its nodes; it never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ouzel.errors import OuzelError
+from ouzel.language.tree import Strategy
+from ouzel.logical.conjuncts import Place
+from ouzel.logical.pattern import Disjunction, Pattern, Step, may_be_empty
+from ouzel.logical.query import BoundQuery
+from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.compiled.operands import Operands
+from ouzel.physical.compiled.windows import window_limit
+from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes, UnsuitableError
+from ouzel.physical.finish.negation import Refutation
+from ouzel.physical.limits import Limits
+from ouzel.physical.tree.assembly import needs_kernel
+from ouzel.physical.tree.build import Tree, applied, build, can_match
+from ouzel.physical.tree.cost import Statistics
+from ouzel.physical.tree.explained import explained
+from ouzel.physical.tree.matching import TreeMatching
+from ouzel.physical.tree.negation import Negated, on_top, refutation
+from ouzel.physical.tree.nodes import walk
+from ouzel.physical.tree.orders import AUTO, choices, order_of
+from ouzel.physical.tree.sampling import Trial, trials_of
+from ouzel.physical.tree.search import Order, Search
+from ouzel.physical.tree.shape import Variant, variants_of
+from ouzel.physical.tree.source import Written, written
+
+# What an event takes, in nanoseconds.
+COST = 300.0
+# Where negation is decided: as far down as can be, or on top.
+PUSHED, TOP = "pushed", "top"
+
+
+@dataclass(frozen=True)
+class TreePlan:
+    """A query under skip_till_any_match: a tree for each of its variants."""
+
+    query: BoundQuery
+    variants: tuple[Variant, ...]
+    plan: str = AUTO
+    negation: str = PUSHED
+
+    @classmethod
+    def of(cls, query: BoundQuery, plan: str = AUTO, negation: str = PUSHED) -> TreePlan:
+        """Make the plan, or say in an UnsuitableError why there is none."""
+        if query.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
+            raise UnsuitableError(f"a tree finds all combinations, and the strategy is {query.strategy.value}")
+        if query.shares_bits:
+            raise UnsuitableError("a tree takes at most 62 components")
+        variants = [one for one in variants_of(query.pattern) if one.variables and can_match(query, one)]
+        if not variants:
+            raise UnsuitableError("a tree takes what binds some event")
+        if plan != AUTO:
+            _check(plan, variants)
+        if negation not in (PUSHED, TOP):
+            raise OuzelError(f"negation: required {PUSHED} or {TOP}; got '{negation}'")
+        return cls(query, tuple(variants), plan, negation)
+
+    @cached_property
+    def filters(self) -> Filters:
+        """The conditions on single events."""
+        return Filters(self.query)
+
+    @property
+    def takes(self) -> Takes:
+        """What its matchings can be given."""
+        return Takes.ALL_AT_ONCE if self.query.shares_events else Takes.IN_ORDER
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether a match may be found twice: in several partitions, or where alternatives can be empty."""
+        twice = len(self.variants) > 1 and _may_both_be_empty(self.query.pattern)
+        return self.query.shares_events or twice
+
+    @cached_property
+    def _known(self) -> tuple[Operands, tuple[Trial, ...]]:
+        """All columns that kernels may read, whatever the order of joins, and the conditions that can be tried."""
+        together = Operands()
+
+        def own() -> Operands:
+            return Operands(texts=together.texts)
+
+        trials = trials_of(self.query, [c for c in self.query.relations if c.place is not Place.NEGATIVE], own)
+        operands = [one.operands for one in trials]
+        for variant in self.variants:
+            order = None if variant.root is None else order_of("left-deep", variant.root)
+            tree = build(self.query, variant, order, pushes=self.pushes)
+            keyed = bool(self.query.equivalences)
+            operands += [
+                written(node, own(), keyed=keyed).operands for node in walk(tree.root) if needs_kernel(node)
+            ]
+        for one in operands:
+            for column in one.columns:
+                together.column(*column)
+            together.orders_texts |= one.orders_texts
+        return together, tuple(trials)
+
+    @property
+    def operands(self) -> Operands:
+        """What all kernels read of events."""
+        return self._known[0]
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """The conditions that can be tried on samples."""
+        return self._known[1]
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether there are several orders of joins, and none was asked for."""
+        return self.plan == AUTO and any(one.root and choices(one.root) > 2 for one in self.variants)
+
+    def orders(self, statistics: Statistics) -> tuple[Order | None, ...]:
+        """The order of joins of each variant: the best, or the one that was asked for."""
+        if self.plan != AUTO:
+            return tuple(None if one.root is None else order_of(self.plan, one.root) for one in self.variants)
+        return tuple(
+            None if one.root is None else Search(one, applied(self.query, one), statistics).best(one.root)
+            for one in self.variants
+        )
+
+    def cost(self, orders: tuple[Order | None, ...], statistics: Statistics) -> float:
+        """What some orders cost."""
+        return sum(
+            Search(variant, applied(self.query, variant), statistics).cost(order)
+            for variant, order in zip(self.variants, orders, strict=True)
+            if order
+        )
+
+    @property
+    def pushes(self) -> bool:
+        """Whether negation is pushed down where that can be."""
+        return self.negation != TOP
+
+    def trees(self, orders: tuple[Order | None, ...]) -> list[Tree]:
+        """The trees of some orders."""
+        pairs = zip(self.variants, orders, strict=True)
+        return [build(self.query, variant, order, pushes=self.pushes) for variant, order in pairs]
+
+    def kernels(self, tree: Tree) -> dict[int, Written]:
+        """The kernels of a tree's nodes, by their numbers."""
+        return {
+            number: written(node, Operands(texts=self.operands.texts), keyed=bool(self.query.equivalences))
+            for number, node in enumerate(walk(tree.root))
+            if needs_kernel(node)
+        }
+
+    @cached_property
+    def negated(self) -> tuple[Negated, ...]:
+        """The negative components that are decided on top of the trees."""
+        return on_top(self.query, self.variants, pushes=self.pushes)
+
+    @cached_property
+    def refutations(self) -> tuple[Refutation, ...]:
+        """What refutes matches."""
+        return tuple(refutation(self.query, one) for one in self.negated)
+
+    @property
+    def queries(self) -> tuple[BoundQuery, ...]:
+        """The one query."""
+        return (self.query,)
+
+    @property
+    def limit(self) -> int:
+        """The length of the window, in what its clock counts."""
+        return window_limit(self.query)
+
+    def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> TreeMatching:
+        """Begin to match; `once` if all events will be pushed at once, which several threads may prepare."""
+        return TreeMatching(self, limits, once=once, threads=threads)
+
+    def explain(self) -> Explained:
+        """Its trees, as they are before anything is known of events."""
+        trees = self.trees(self.orders(Statistics({})))
+        order = "the cheapest, which may change as events come" if self.can_choose else "as asked for"
+        order = order if self.can_choose or self.plan != AUTO else "there is but one"
+        return explained(self.query, trees, self.negated, order)
+
+
+def _may_both_be_empty(pattern: Pattern) -> bool:
+    if isinstance(pattern, Step):
+        return False
+    own = isinstance(pattern, Disjunction) and sum(map(may_be_empty, pattern.items)) > 1
+    return own or any(map(_may_both_be_empty, pattern.items))
+
+
+def _check(plan: str, variants: Sequence[Variant]) -> None:
+    """Refuse an order that is none, and one where there is nothing to choose."""
+    roots = [one.root for one in variants if one.root]
+    if not any(choices(root) > 2 for root in roots):
+        names = ", ".join(variants[0].variables)
+        raise OuzelError(
+            f"plan '{plan}': required three components or more that bind events in sequence or with '&'; "
+            f"got {names}\n"
+            "  hint: negative components and grouping closures belong to those beside them; leave out plan"
+        )
+    for root in roots:
+        order_of(plan, root)
+
+
+def _offer(query: BoundQuery, plan: str = AUTO, negation: str = PUSHED) -> Offer:
+    made = TreePlan.of(query, plan, negation)
+    return Offer(COST * (WRITTEN_OUT if query.aggregates else 1), lambda: made)
+
+
+TREE = Engine(
+    "tree",
+    "all combinations of events: joins of buffers, in the best order, compiled",
+    COST,
+    _offer,
+    switches=("plan", "negation"),
+)

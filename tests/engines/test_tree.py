@@ -1,0 +1,123 @@
+"""Trees find what the reference matcher finds: in every order of joins, in batches, while orders change."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import ouzel as oz
+from engines.splits import EVERY_PUSH, in_batches, ingested
+from ouzel.compile import compile_query
+from ouzel.physical.compiled import kernel
+from ouzel.physical.tree import TreePlan, matching, memory
+from ouzel.physical.tree.orders import choices
+from ouzel.testing.combinations import combinations, negated_sequences
+from ouzel.testing.strategies import RandomQuery, queries, streams
+
+Events = list[dict[str, Any]]
+TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for name in "ABCD"}
+FEW = oz.Limits(max_matches=10_000, max_runs=50_000)
+SEQUENCES = queries(strategies=("skip_till_any_match",), non_overlap=True)
+QUERIES = st.one_of(combinations(), combinations(), SEQUENCES, negated_sequences())
+ONE = [{"ts": 1, "type": "A"}]
+ORDERS = ("left-deep", "right-deep", "bushy")
+
+
+def expected(query: str, events: Events) -> Events:
+    """What the reference matcher finds, where the query means something and there are not too many matches."""
+    try:
+        found: Events = oz.match(events, query, engine="reference", types=TYPES, limits=FEW)
+    except oz.OuzelError:
+        assume(False)
+        raise
+    return found
+
+
+def agree(query: str, events: Events, **options: Any) -> None:
+    wanted = expected(query, events)
+    assert oz.match(events, query, engine="tree", types=TYPES, **options) == wanted
+
+
+@settings(max_examples=200)
+@given(QUERIES, streams(max_events=9))
+def test_random_combinations(query: RandomQuery, events: Events) -> None:
+    agree(query.text, events)
+
+
+@settings(max_examples=5)
+@given(QUERIES, streams(max_events=9))
+def test_random_combinations_compiled(query: RandomQuery, events: Events) -> None:
+    with patch.object(kernel, "COMPILE_FROM", 0):
+        agree(query.text, events)
+
+
+@settings(max_examples=150)
+@given(QUERIES, streams(max_events=9), st.sampled_from(ORDERS))
+def test_every_order_of_joins(query: RandomQuery, events: Events, order: str) -> None:
+    found = expected(query.text, events)
+    plan = plan_of(query.text, events)
+    assume(any(variant.root and choices(variant.root) > 2 for variant in plan.variants))
+    assert oz.match(events, query.text, engine="tree", types=TYPES, tuning={"plan": order}) == found
+
+
+@settings(max_examples=150)
+@given(QUERIES, streams(max_events=9), st.lists(st.integers(0, 9), max_size=5), st.booleans())
+def test_batches_make_no_difference(query: RandomQuery, events: Events, cuts: list[int], resumed: bool) -> None:
+    expected(query.text, events)
+    plan, table = plan_of(query.text, events), ingested(events, types=TYPES)
+    with patch.object(memory, "SPARE", EVERY_PUSH):
+        found = in_batches(plan, table, cuts, resumed=resumed)
+    assert found == in_batches(plan, table, [], resumed=False)
+
+
+@settings(max_examples=100)
+@given(QUERIES, streams(max_events=9), st.lists(st.integers(0, 9), min_size=1, max_size=5))
+def test_orders_may_change_after_any_round(query: RandomQuery, events: Events, cuts: list[int]) -> None:
+    expected(query.text, events)
+    plan, table = plan_of(query.text, events), ingested(events, types=TYPES)
+    with patch.multiple(memory, CHANGED=-1.0, BETTER=-1e9):
+        found = in_batches(plan, table, cuts, resumed=False)
+    assert found == in_batches(plan, table, [], resumed=False)
+
+
+@settings(max_examples=100)
+@given(QUERIES, streams(max_events=9), st.integers(1, 3))
+def test_rounds_make_no_difference(query: RandomQuery, events: Events, size: int) -> None:
+    with patch.object(matching, "ROUND", size), patch.object(memory, "SPARE", EVERY_PUSH):
+        agree(query.text, events)
+
+
+@settings(max_examples=100)
+@given(negated_sequences(), streams(max_events=12), st.sampled_from(("pushed", "top")))
+def test_negation_pushed_down_or_on_top(query: RandomQuery, events: Events, where: str) -> None:
+    agree(query.text, events, tuning={"negation": where})
+
+
+def plan_of(query: str, events: Events) -> TreePlan:
+    schema = ingested(events, types=TYPES).schema
+    plan = compile_query(query, schema, {}, "tree").plans[0].physical
+    assert isinstance(plan, TreePlan)
+    return plan
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ("left", "plan 'left': required left-deep, right-deep, bushy, auto, or the variables a, b, c in"),
+        ("((a b) x)", "got 'x'"),
+        ("((a b) c", r"required as many '\)' as '\('"),
+        ("((a c) b)", r"required two parts for \(a b c\), neighbours together"),
+    ],
+)
+def test_an_order_that_is_none_is_an_error(plan: str, message: str) -> None:
+    with pytest.raises(oz.OuzelError, match=message):
+        oz.match(ONE, "PATTERN A a; B b; C c", engine="tree", tuning={"plan": plan})
+
+
+def test_an_order_is_refused_where_there_is_nothing_to_choose() -> None:
+    with pytest.raises(oz.OuzelError, match="required three components or more"):
+        oz.match(ONE, "PATTERN A a; B+ b; C c", engine="tree", tuning={"plan": "left-deep"})
