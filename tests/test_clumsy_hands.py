@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import ouzel as oz
@@ -114,6 +116,12 @@ def test_results_are_not_written_over(events: Path, capsys: pytest.CaptureFixtur
         (("--checkpoint", "somewhere"), "is for --stream"),
         (("--schema", "ts long"), "is for --stream"),
         (("--available-now",), "is for --stream"),
+        (("--watermark", "foo"), "is for --stream"),
+        (("--buckets", "4"), "is for --stream"),
+        (("--encoding", "nope"), "required one that Python knows"),
+        (("--encoding", "base64"), "required one that Python knows"),
+        (("--delimiter", ";;"), "required one character"),
+        (("--max-memory", "foo"), "required bytes or a text such as '4GB'"),
     ],
 )
 def test_options_for_something_else(
@@ -146,11 +154,90 @@ def test_files_in_other_encodings(tmp_path: Path) -> None:
     assert found.to_pylist() == [{"k": "é"}]
 
 
-@pytest.mark.parametrize("wrong", [3, "1 GB"])
+@pytest.mark.parametrize("encoding", ["nope", "base64", "idna", "punycode", "undefined", 5, "a\0b"])
+def test_encodings_that_are_none(encoding: Any, events: Path) -> None:
+    with pytest.raises(oz.OuzelError, match="encoding: required one that Python knows, of text; got"):
+        oz.match(events, QUERY, encoding=encoding)
+
+
+@pytest.mark.parametrize("delimiter", [";;", "é", 5, "", "\n", '"'])
+def test_delimiters_that_are_none(delimiter: Any, events: Path) -> None:
+    with pytest.raises(oz.OuzelError, match="delimiter: required one character, of ASCII; got"):
+        oz.match(events, QUERY, delimiter=delimiter)
+
+
+@pytest.mark.parametrize("name", ["events.csv", "events.jsonl"])
+def test_files_that_are_not_in_their_encoding(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(EVENTS.encode("utf-16-le"))
+    with pytest.raises(oz.DataError, match="is not in utf-16: UTF-16 stream does not start with BOM"):
+        oz.match(path, QUERY, encoding="utf-16")
+    assert refused(capsys, "run", QUERY, "--events", str(path), "--encoding", "utf-16")[0] == 4
+
+
+SCHEMA = pa.schema({"ts": pa.int64(), "type": pa.string(), "k": pa.int64()})
+NO_STREAM: Any = 5
+ROWS = [{"ts": 1, "type": "A", "k": 1}]
+
+
+@pytest.mark.parametrize("wrong", [3, "1 GB", [], {1}])
 def test_arguments_of_the_wrong_kind(wrong: Any) -> None:
-    with pytest.raises(oz.OuzelError, match=r"limits: required oz\.Limits"):
-        oz.match([{"ts": 1, "type": "A"}], "PATTERN A a", limits=wrong)
+    for call in (oz.match, lambda _rows, query, **options: oz.matcher(query, SCHEMA, **options)):
+        with pytest.raises(oz.OuzelError, match=r"limits: required oz\.Limits"):
+            call(ROWS, "PATTERN A a", limits=wrong)
+        with pytest.raises(oz.OuzelError, match="params: required a dict"):
+            call(ROWS, "PATTERN A a", params=wrong)
+        with pytest.raises(oz.OuzelError, match="order: required a list of columns, the time first, or 'arrival'"):
+            call(ROWS, "PATTERN A a", order=wrong or [1])
     with pytest.raises(oz.OuzelError, match="params: required a dict"):
         oz.query("PATTERN A a", params=wrong)
     with pytest.raises(oz.OuzelError, match="required something that can be called"):
         oz.register_function("wrong", wrong, returns="integer")
+    with pytest.raises(oz.OuzelError, match="function 'wrong': returns must be one of boolean, integer"):
+        oz.register_function("wrong", abs, returns=wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"type": 0}, "type: required the name of a column, or None; got 0"),
+        ({"time": None}, "time: required the name of a column; got None"),
+        ({"time_unit": []}, r"time_unit: required one of s, ms, us, ns; got \[\]"),
+        ({"time_unit": ""}, "time_unit '': required one of"),
+        ({"order": 0}, "order: required a list of columns, the time first, or 'arrival'; got 0"),
+        ({"order": 1.5}, "order: required a list of columns, the time first, or 'arrival'; got 1.5"),
+        ({"engine": None}, "unknown engine 'None': required one of auto"),
+        ({"tuning": "x"}, "tuning: required a dict of switches and what they are set to; got 'x'"),
+        ({"tuning": {"evaluation": "foo"}}, "evaluation: required one of merging, basic, backtracking; got 'foo'"),
+        ({"tuning": {"equivalence": 1}, "engine": "automaton"}, "equivalence: required one of combined, "),
+        ({"report": {}}, r"report: required oz\.Report\(\); got {}"),
+        ({"progress": "x"}, "progress: required something that can be called; got 'x'"),
+        ({"spark": {"tasks": 3}}, r"spark: required oz\.SparkOptions\(…\); got {'tasks': 3}"),
+        ({"watermark": "foo"}, "watermark: required a length of time such as '10 minutes'; got 'foo'"),
+        ({"limits": {}}, r"limits: required oz\.Limits\(…\); got {}"),
+    ],
+)
+def test_what_match_is_not_given(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(oz.OuzelError, match=message):
+        oz.match(ROWS, "PATTERN SEQ(A a, A b)", **wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: oz.register_function(5, abs, returns="float"), "a function: required a name; got 5"),  # type: ignore[arg-type]
+        (lambda: oz.SparkOptions(metrics=b"x"), "metrics: required a name, or an empty text; got b'x'"),  # type: ignore[arg-type]
+        (lambda: oz.SparkOptions(late=1), "late: required True or False; got 1"),  # type: ignore[arg-type]
+        (
+            lambda: oz.write_stream(NO_STREAM, "x.csv", checkpoint="c"),
+            "write_stream: required a stream of matches, .* got 5",
+        ),
+        (lambda: oz.matcher("PATTERN A a", SCHEMA, type=0), "type: required the name of a column, or None; got 0"),  # type: ignore[arg-type]
+        (lambda: oz.query("PATTERN A a").explain(ROWS, engine=5), "unknown engine '5'"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_others_are_not_given(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(oz.OuzelError, match=message):
+        call()

@@ -153,6 +153,46 @@ def test_a_delimiter(delimiter: str) -> None:
     assert message.endswith(f"hint: say how they are delimited: delimiter={delimiter!r}")
 
 
+HEAD = "ts,type,x\n1,A,one\n"
+
+
+@pytest.mark.parametrize("name", ["quotes.csv", "quotes.csv.gz"])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('2,B,"two\n3,B,three\n', 3),
+        ('2,B,"two\n3,B,""three""\n', 3),
+        ('2,"B,two\n3,B,three\n', 3),
+        ('2,B,"t\nwo"\n3,B,"three\n' + "4,B,four\n" * 200_000, 5),
+    ],
+)
+def test_a_quote_without_an_end(text: str, line: int, name: str) -> None:
+    content = (HEAD + text).encode()
+    Path(name).write_bytes(gzip.compress(content, 1) if name.endswith(".gz") else content)
+    assert refused(name).startswith(
+        f"'{name}' cannot be read: line {line}: a quote without an end\n  hint: close it"
+    )
+
+
+def test_a_quote_where_a_file_was_cut() -> None:
+    Path("cut.csv").write_text(HEAD + '2,B,"tw')
+    assert "line 3: a quote without an end" in refused("cut.csv")
+
+
+@pytest.mark.parametrize("last", ['"', 'a"', '"a', "", "a\nb\n", '\n"\n"', "5 in"])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_quotes_with_an_end(last: str, end: str) -> None:
+    doubled = last.replace('"', '""')
+    Path("quoted.csv").write_bytes((HEAD + f'2,B,"{doubled}"{end}').encode())
+    found = oz.match("quoted.csv", "PATTERN B b RETURN b.x")
+    assert found.to_pylist() == [{"x": last}]
+
+
+def test_a_quote_within_a_field() -> None:
+    Path("inches.csv").write_text(HEAD + '2,B,5" wide\n')
+    assert oz.match("inches.csv", "PATTERN B b RETURN b.x").to_pylist() == [{"x": '5" wide'}]
+
+
 def test_json_lines_in_another_encoding() -> None:
     Path("latin.jsonl").write_bytes('{"ts": 1, "type": "A", "x": "Müller"}\n'.encode("latin-1"))
     message = refused("latin.jsonl")

@@ -25,6 +25,7 @@ STAGES = [
     {"optimizer"},
     {"compile", "explanation"},
     {"runtimes"},
+    {"arguments"},
     {"api"},
     {""},  # ouzel itself, which only re-exports
     {"testing"},
@@ -51,7 +52,17 @@ ROOMS = {
     ],
     "runtimes": [
         # events in
-        {"origins", "quarantine", "rows", "files", "file_lines", "file_times", "time_units", "type_names"}
+        {
+            "origins",
+            "quarantine",
+            "rows",
+            "files",
+            "file_lines",
+            "file_quotes",
+            "file_times",
+            "time_units",
+            "type_names",
+        }
         | {"mixed_values", "time_values", "odd_days"}
         | {"pandas_cells", "pandas_frames", "polars_frames", "kinds", "reading", "ingest"},
         # matches out

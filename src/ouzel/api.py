@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import builtins
-import os
 import time as clock
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from ouzel.arguments import CALLABLE, DICT, optional, reading_of, refuse, threads_of
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError, QueryError
 from ouzel.explanation import explain
 from ouzel.language import parse
+from ouzel.language.durations import length_in_ticks
 from ouzel.logical import BoundQuery, bind_program
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.functions import registered_in
@@ -26,17 +27,19 @@ from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.compressed import compress
 from ouzel.runtimes.embedded import Progress, run_program
+from ouzel.runtimes.files import Writing
 from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.kinds import is_spark, is_without_rows
 from ouzel.runtimes.matcher import Matcher, restored
 from ouzel.runtimes.origins import origins_of
 from ouzel.runtimes.quarantine import Report
-from ouzel.runtimes.reading import ARRIVAL, AUTO, Reading, settled
+from ouzel.runtimes.reading import AUTO, Reading, settled
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.time_units import warn_of_times
 from ouzel.runtimes.type_names import named_types, warn_of_types
 
 MODES = ("verbose", "compressed")
+LIMITS, SPARK = "oz.Limits(…)", "oz.SparkOptions(…)"
 
 
 class Query:
@@ -46,7 +49,7 @@ class Query:
         """Parse and check the text; `params` are the values of `$x`."""
         if not isinstance(text, str):
             raise OuzelError(f"query: required text; got {type(text).__name__}")
-        _check_params(params)
+        optional("params", params, Mapping, DICT)
         self.text = text
         self.params = dict(params or {})
         if self.params:
@@ -86,10 +89,10 @@ class Query:
         if is_spark(events):
             from ouzel.runtimes.spark.words import explain_dataframe
 
-            options = spark or SparkOptions()
-            how = _of_spark(_reading(**reading), events.columns)
+            options = optional("spark", spark, SparkOptions, SPARK) or SparkOptions()
+            how = _of_spark(reading_of(**reading), events.columns)
             return explain_dataframe(events, self.text, self.params, how, engine, options)
-        table, _restore = ingest(events, _reading(**reading), Report(), self._used)
+        table, _restore = ingest(events, reading_of(**reading), Report(), self._used)
         return explain(self._compile(table, engine).plans, table)
 
     def _compile(
@@ -189,19 +192,22 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     """
     began = clock.perf_counter()
     query = query if isinstance(query, Query) else Query(query)
-    _check_params(params)
-    if limits is not None and not isinstance(limits, Limits):
-        raise OuzelError(f"limits: required oz.Limits(…); got {limits!r}")
-    query = query._with(params or {})
-    report = report if report is not None else Report()
+    query = query._with(optional("params", params, Mapping, DICT) or {})
+    limits = optional("limits", limits, Limits, LIMITS) or Limits()
+    report = optional("report", report, Report, "oz.Report()") or Report()
+    spark = optional("spark", spark, SparkOptions, SPARK)
+    tuning = optional("tuning", tuning, Mapping, "a dict of switches and what they are set to")
+    optional("progress", progress, Callable, CALLABLE)
+    length_in_ticks(watermark, "ms", "watermark")
+    written = Writing(None, encoding, delimiter)
     if is_spark(events):
         from ouzel.runtimes.spark.batch import match_dataframe
         from ouzel.runtimes.spark.malformed import malformed_events
 
-        _refuse(mode != "verbose", "mode", mode, "on Spark")
-        reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
+        refuse(mode != "verbose", "mode", mode, "on Spark")
+        reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
         reading = _of_spark(reading, events.columns)
-        arguments = (query.text, query.params, reading, engine, limits or Limits(), spark)
+        arguments = (query.text, query.params, reading, engine, limits, spark)
         if events.isStreaming:
             from ouzel.runtimes.spark.streaming import match_stream
 
@@ -216,8 +222,8 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         check_used(parse(query.text), query.text, query.params)
         none = {one.name: of_no_events(one) for one in query._bound()}
         return none[query.names[0]] if len(query.names) == 1 else none
-    reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
-    reading = replace(reading, encoding=encoding, delimiter=delimiter)
+    reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
+    reading = replace(reading, encoding=written.encoding, delimiter=written.delimiter)
     table, restore = ingest(events, reading, report, query._used)
     if time_unit is None:
         warn_of_times(table.end_times, table.schema.time)
@@ -225,10 +231,10 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         raise OuzelError(f"mode: required one of {', '.join(MODES)}; got {mode!r}")
     if mode == "compressed":
         plans = query._compile(table, engine, tuning, having=KeepsGraph).plans
-        graphs = {plan.query.name: compress(plan, table, limits or Limits(), restore) for plan in plans}
+        graphs = {plan.query.name: compress(plan, table, limits, restore) for plan in plans}
         return graphs[query.names[0]] if len(query.names) == 1 else graphs
     plans = query._compile(table, engine, tuning).plans
-    results = run_program(plans, table, limits or Limits(), progress, report.counters, _threads(threads))
+    results = run_program(plans, table, limits, progress, report.counters, threads_of(threads))
     report.matches = sum(result.num_rows for result in results.values())
     report.seconds = clock.perf_counter() - began
     origins = {plan.query.name: origins_of(plan.query) for plan in plans}
@@ -274,18 +280,18 @@ def matcher(
     [{'a': 1, 'b': 2}]
     """
     query = query if isinstance(query, Query) else Query(query)
-    reading = _reading(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
-    both = {**query.params, **(params or {})}
+    reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
+    both = {**query.params, **(optional("params", params, Mapping, DICT) or {})}
     made = Matcher(
         query.text,
         schema,
         reading,
         both,
         engine=engine,
-        limits=limits,
+        limits=optional("limits", limits, Limits, LIMITS),
         watermark=watermark,
         on_late=on_late,
-        threads=_threads(threads),
+        threads=threads_of(threads),
     )
     made.checks_unit = time_unit is None
     return made
@@ -300,35 +306,7 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
 
 def restore(snapshot: bytes, *, threads: int | None = None) -> Matcher:
     """The matcher that a snapshot was taken of; `threads` are as in `matcher`."""
-    return restored(snapshot, _threads(threads))
-
-
-def _refuse(wrong: bool, name: str, value: Any, where: str) -> None:
-    if wrong:
-        raise OuzelError(f"{name}={value!r} is not to be had {where}\n  hint: leave out {name}")
-
-
-def _check_params(params: Any) -> None:
-    if params is not None and not isinstance(params, Mapping):
-        raise OuzelError(f"params: required a dict of names and values; got {params!r}")
-
-
-def _threads(threads: Any) -> int:
-    if threads is None:
-        return os.cpu_count() or 1
-    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-        raise OuzelError(f"threads: required a whole number of at least 1; got {threads!r}")
-    return threads
-
-
-def _reading(order: Sequence[str] | str | None = None, **options: Any) -> Reading:
-    if not isinstance(options.get("time", ""), str):
-        raise OuzelError(f"time: required the name of a column; got {options['time']!r}")
-    if order == ARRIVAL:
-        return Reading(by_arrival=True, **options)
-    if isinstance(order, str):
-        raise OuzelError(f"order: required a list of columns, the time first, or '{ARRIVAL}'; got '{order}'")
-    return Reading(order=tuple(order or ()), **options)
+    return restored(snapshot, threads_of(threads))
 
 
 def _of_spark(reading: Reading, columns: Sequence[str]) -> Reading:

@@ -55,6 +55,10 @@ def test_parquet_knows_its_schema(spark: SparkSession, source: Path, tmp_path: P
 
 
 def test_what_is_refused(spark: SparkSession, source: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        oz.OuzelError, match=r"write_stream: required a stream of matches, .*; got a batch of them"
+    ):
+        oz.write_stream(spark.range(1), tmp_path / "found.csv", checkpoint=tmp_path / "checkpoint")
     with pytest.raises(oz.SchemaError, match="required a schema for files of json, such as 'ts timestamp"):
         oz.read_stream(source)
     (source / "2.csv").touch()
@@ -76,6 +80,10 @@ def test_what_is_refused(spark: SparkSession, source: Path, tmp_path: Path) -> N
     events = oz.read_stream(source / "*.json", SCHEMA)
     with pytest.raises(oz.OuzelError, match=r"'.*found': required a name that ends in \.json, .*; got neither"):
         oz.write_stream(events, tmp_path / "found", checkpoint=tmp_path / "checkpoint")
+    with pytest.raises(
+        oz.OuzelError, match=r"write_stream: required a stream of matches, .*; got a batch of them"
+    ):
+        oz.write_stream(spark.range(1), tmp_path / "found.csv", checkpoint=tmp_path / "checkpoint")
 
 
 def test_several_brokers_and_options() -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import ouzel as oz
+from ouzel.cli.options import wrong_option
 
 LIMITS = "Limits"
 
@@ -49,4 +50,7 @@ def limits_of(matches: int | None, runs: int | None, memory: str | None, on_limi
     """The limits that options ask for."""
     given = {"max_matches": matches, "max_runs": runs, "max_memory": memory}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return oz.Limits(**chosen, on_limit=on_limit)
+    try:
+        return oz.Limits(**chosen, on_limit=on_limit)
+    except oz.OuzelError as error:
+        raise wrong_option(error) from error

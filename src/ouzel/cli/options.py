@@ -134,9 +134,16 @@ def reading(
 def writing(events_format: str | None, encoding: str | None, delimiter: str | None) -> Writing:
     """How files of events are written."""
     delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
-        raise typer.BadParameter(f"required one character; got '{delimiter}'", param_hint="--delimiter")
-    return Writing(events_format, encoding, delimiter)
+    try:
+        return Writing(events_format, encoding, delimiter)
+    except OuzelError as error:
+        raise wrong_option(error) from error
+
+
+def wrong_option(error: OuzelError) -> typer.BadParameter:
+    """What is wrong with an argument, as of the option for it."""
+    name, _colon, text = str(error).partition(": ")
+    return typer.BadParameter(text, param_hint=f"--{name.replace('_', '-')}")
 
 
 def parameters(written: list[str] | None) -> dict[str, Any]:

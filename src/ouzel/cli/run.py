@@ -179,9 +179,9 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     limit: LimitOption = None,
     stream: StreamOption = None,
     schema: SchemaOption = None,
-    watermark: WatermarkOption = "0",
+    watermark: WatermarkOption = None,
     checkpoint: CheckpointOption = None,
-    buckets: BucketsOption = 8,
+    buckets: BucketsOption = None,
     available_now: NowOption = False,
     max_matches: MaxMatchesOption = None,
     max_runs: MaxRunsOption = None,
@@ -200,12 +200,14 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     if stream is not None:
         _check_stream(events, how, runtime, quarantine, limit)
         check_apart(query, [stream], {"": Path(to)} if to and not topic_of(to) else {}, {})
-        place = Stream(stream, schema, to, file_format, watermark, checkpoint, buckets, available_now)
+        place = Stream(stream, schema, to, file_format, watermark or "0", checkpoint, buckets, available_now)
         run_stream(parsed, place, {**options, "engine": engine}, master)
         return
     if not events:
         raise typer.BadParameter("Missing option '--events' or '--stream'.")
-    _check_files(checkpoint, schema, available_now=available_now, limited=limit is not None and to is not None)
+    _check_files(checkpoint, schema, watermark, buckets, available_now)
+    if limit is not None and to is not None:
+        raise typer.BadParameter("is for what is shown; --to gets all matches", param_hint="--limit")
     target = file_paths(Path(to), file_format, parsed.names) if to else None
     chosen = target[1] if target else stdout_format(file_format, parsed.names)
     on_spark = runtime_of(runtime, master, events) == "spark"
@@ -285,17 +287,12 @@ def _check_stream(
             raise typer.BadParameter(f"cannot be used together with {option}", param_hint="--stream")
 
 
-def _check_files(checkpoint: Path | None, schema: str | None, *, available_now: bool, limited: bool) -> None:
+def _check_files(*options: object) -> None:
     """Refuse options that files cannot have."""
-    for is_given, option in (
-        (checkpoint is not None, "--checkpoint"),
-        (schema is not None, "--schema"),
-        (available_now, "--available-now"),
-    ):
-        if is_given:
-            raise typer.BadParameter("is for --stream", param_hint=option)
-    if limited:
-        raise typer.BadParameter("is for what is shown; --to gets all matches", param_hint="--limit")
+    names = ("--checkpoint", "--schema", "--watermark", "--buckets", "--available-now")
+    for option, name in zip(options, names, strict=True):
+        if option is not None and option is not False:
+            raise typer.BadParameter("is for --stream", param_hint=name)
 
 
 def _on_bad(on_bad: str | None, quarantine: Path | None) -> str:

@@ -43,7 +43,7 @@ class Stream:
     file_format: str | None
     watermark: str
     checkpoint: Path | None
-    buckets: int
+    buckets: int | None
     available_now: bool
 
     def check(self) -> None:
@@ -62,7 +62,7 @@ class Stream:
         session = stream_session(self.source, self.schema, self.to, master=master)
         events = oz.read_stream(self.source, self.schema, session=session)
         delay = int(self.watermark) if self.watermark.isdigit() else self.watermark
-        how = SparkOptions(buckets=self.buckets)
+        how = SparkOptions() if self.buckets is None else SparkOptions(buckets=self.buckets)
         matches = oz.match(events, query, watermark=delay, spark=how, **options)
         time = arrow_schema(events).field(options["time"]).type
         if self.to is not None:

@@ -29,11 +29,12 @@ SchemaOption = Annotated[
     ),
 ]
 WatermarkOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="LENGTH",
         rich_help_panel=STREAM,
         help="How much later than others an event may come: '10 minutes', or a number of the time column's units.",
+        show_default="0",
     ),
 ]
 CheckpointOption = Annotated[
@@ -46,12 +47,13 @@ CheckpointOption = Annotated[
     ),
 ]
 BucketsOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         metavar="N",
         min=1,
         rich_help_panel=STREAM,
         help="Into how many parts the keys go: 2 to 4 for each core. Fixed for the life of a checkpoint.",
+        show_default="8",
     ),
 ]
 NowOption = Annotated[

@@ -268,12 +268,14 @@ def register_function(name: str, function: Callable[..., Any], *, returns: str, 
 
     >>> register_function("double", lambda x: 2 * x, returns="float")
     """
+    if not isinstance(name, str):
+        raise OuzelError(f"a function: required a name; got {name!r}")
     if name.lower() in RESERVED or not name.isidentifier():
         raise OuzelError(f"a function cannot be called '{name}': the name is taken or is no identifier")
     if not callable(function):
         raise OuzelError(f"function '{name}': required something that can be called; got {function!r}")
-    if returns not in _RESULTS:
-        raise OuzelError(f"function '{name}': returns must be one of {', '.join(_RESULTS)}; got '{returns}'")
+    if returns not in tuple(_RESULTS):  # which it may be compared with, whatever it is
+        raise OuzelError(f"function '{name}': returns must be one of {', '.join(_RESULTS)}; got {returns!r}")
     result = _RESULTS[returns]
     _registered[name.lower()] = Function(name.lower(), lambda _types: result, function, vectorized=vectorized)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ouzel.errors import OuzelError, did_you_mean
 from ouzel.logical.partition_stream import partition_stream
@@ -74,12 +74,18 @@ def _subject(requested: str) -> str:
 def _check(engines: Engines, requested: str, tuning: Mapping[str, str]) -> None:
     if requested != AUTO and not any(engine.name == requested for engine in engines):
         names = (AUTO, *(engine.name for engine in engines))
-        hint = did_you_mean(requested, names)
+        hint = did_you_mean(str(requested), names)
         raise OuzelError(
             f"unknown engine '{requested}': required one of {', '.join(names)}"
             + (f"\n  hint: {hint}" if hint else "")
         )
-    for switch in tuning:
-        switches = [switch for engine in engines for switch in engine.switches]
-        if switch not in switches:
-            raise OuzelError(f"tuning: required some of {', '.join(switches)}; got '{switch}'")
+    switches = {switch.name: switch.values for engine in engines for switch in engine.switches}
+    for name, value in tuning.items():
+        if name not in switches:
+            raise OuzelError(f"tuning: required some of {', '.join(switches)}; got '{name}'")
+        if value not in switches[name] and (switches[name] or not isinstance(value, str)):
+            raise OuzelError(f"{name}: required {_one_of(switches[name])}; got {value!r}")
+
+
+def _one_of(values: Sequence[str]) -> str:
+    return f"one of {', '.join(values)}" if values else "a text"

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -65,6 +65,13 @@ class Refusal:
     why: str
 
 
+class Switch(NamedTuple):
+    """What can be chosen in an engine, for comparison: a name, and what it can be set to; none are any text."""
+
+    name: str
+    values: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Engine:
     """A way to find matches: what it is good for, the switches it has, and what it offers.
@@ -77,11 +84,11 @@ class Engine:
     purpose: str
     cost: float
     offers: Callable[..., Offer]
-    switches: tuple[str, ...] = ()
+    switches: tuple[Switch, ...] = ()
 
     def offer(self, query: BoundQuery, tuning: Mapping[str, str]) -> Offer | Refusal:
         """What it would do, or why it would not; no source is written for that."""
-        own = {switch: tuning[switch] for switch in self.switches if switch in tuning}
+        own = {name: tuning[name] for name, _values in self.switches if name in tuning}
         try:
             return self.offers(query, **own)
         except UnsuitableError as why:

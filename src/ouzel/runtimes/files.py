@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import io
 import os
@@ -15,8 +16,9 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
-from ouzel.errors import DataError, SchemaError, listed
+from ouzel.errors import DataError, OuzelError, SchemaError, listed
 from ouzel.runtimes.file_lines import csv_trouble, json_trouble, line_of_csv, line_of_json, text_of
+from ouzel.runtimes.file_quotes import NO_END, may_be_open, open_quote
 from ouzel.runtimes.file_times import coarsen, parse_times
 from ouzel.runtimes.quarantine import Problem
 
@@ -38,6 +40,26 @@ class Writing:
     format: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no file can be written in."""
+        if self.encoding is not None and not _is_encoding(self.encoding):
+            raise OuzelError(f"encoding: required one that Python knows, of text; got {self.encoding!r}")
+        if self.delimiter is not None and not _is_delimiter(self.delimiter):
+            raise OuzelError(f"delimiter: required one character, of ASCII; got {self.delimiter!r}")
+
+
+def _is_encoding(name: Any) -> bool:
+    """Whether text can be written so; there are encodings of bytes, too, and of the names of hosts."""
+    try:
+        "".encode(name)
+        return codecs.lookup(name).name not in ("idna", "punycode")
+    except (LookupError, TypeError, ValueError):
+        return False
+
+
+def _is_delimiter(text: Any) -> bool:
+    return isinstance(text, str) and len(text) == 1 and text.isascii() and text not in '"\r\n\0'
 
 
 @dataclass(frozen=True)
@@ -224,7 +246,8 @@ def _read(part: Part, time: str, how: Writing) -> pa.Table:
     except pa.ArrowException as error:
         trouble = str(error)
         if part.format == "csv":
-            trouble = csv_trouble(part.source(), trouble, how)
+            line = open_quote(part.source(), how)
+            trouble = csv_trouble(part.source(), trouble, how) if line is None else f"line {line}: {NO_END}"
         elif part.format == "json":
             trouble = json_trouble(part.source(), trouble, how)
         raise DataError(f"'{part.path}' cannot be read: {trouble}") from error
@@ -268,14 +291,14 @@ def _read_csv(part: Part, time: str, how: Writing) -> pa.Table:
             part.source(), read_options=read, parse_options=parse, convert_options=convert
         )
         names = table.column_names
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise DataError(f"'{part.path}' is not in {how.encoding or 'UTF-8'}: {error}{_OTHER_ENCODING}") from error
-    except LookupError as error:
-        raise DataError(_UNKNOWN_ENCODING.format(how.encoding)) from error
     # what is no UTF-8 Arrow takes for bytes
     bytes_in = next((one.name for one in table.schema if pa.types.is_binary(one.type)), None)
     if bytes_in is not None:
         raise DataError(f"'{part.path}' is not in UTF-8: column '{bytes_in}'{_OTHER_ENCODING}")
+    if may_be_open(part.source(), table, how) and (line := open_quote(part.source(), how)) is not None:
+        raise DataError(f"'{part.path}' cannot be read: line {line}: {NO_END}")
     other = next((one for one in ";\t|" if one in names[0]), None) if len(names) == 1 else None
     if other is not None and how.delimiter is None and names[0] != time:
         raise DataError(
@@ -285,7 +308,6 @@ def _read_csv(part: Part, time: str, how: Writing) -> pa.Table:
     return table
 
 
-_UNKNOWN_ENCODING = "encoding: required one that Python knows; got '{}'"
 _OTHER_ENCODING = "\n  hint: say how it is written, for example encoding='latin-1'"
 
 
@@ -311,7 +333,5 @@ def _in_utf8(part: Part, encoding: str) -> bytes:
     try:
         with text_of(part.source(), encoding, errors="strict") as file:
             return file.read().encode()
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise DataError(f"'{part.path}' is not in {encoding}: {error}{_OTHER_ENCODING}") from error
-    except LookupError as error:
-        raise DataError(_UNKNOWN_ENCODING.format(encoding)) from error

@@ -124,7 +124,11 @@ def time_of(table: pa.Table, reading: Reading, source: str) -> TimeColumn:
             raise SchemaError(f"order column '{name}': required numbers, strings or times; got {arrow}")
     if reading.order and reading.order[0] != reading.time:
         raise SchemaError(f"order: required the time column '{reading.time}' first; got '{reading.order[0]}'")
-    return time_column(reading.time, table.schema.field(reading.time).type, reading.time_unit or "ms")
+    return time_column(
+        reading.time,
+        table.schema.field(reading.time).type,
+        "ms" if reading.time_unit is None else reading.time_unit,
+    )
 
 
 def require_column(table: pa.Table, name: str, role: str, source: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ouzel.errors import OuzelError
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.construct import construct
@@ -22,7 +21,7 @@ from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import window_limit
-from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes, Tell, UnsuitableError
+from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Switch, Takes, Tell, UnsuitableError
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.finish.negation import Between, Refutation
 from ouzel.physical.limits import Limits
@@ -48,8 +47,6 @@ class AutomatonPlan:
     @classmethod
     def of(cls, query: BoundQuery, evaluation: str = "merging") -> AutomatonPlan:
         """Make the plan, or say in an UnsuitableError why there is none."""
-        if evaluation not in EVALUATIONS:
-            raise OuzelError(f"evaluation: required one of {', '.join(EVALUATIONS)}; got {evaluation!r}")
         check_suitable(query)
         return cls(query, evaluation)
 
@@ -162,7 +159,7 @@ AUTOMATON = Engine(
     "events and closures in sequence: runs over a shared match store, compiled",
     COST,
     _offer,
-    switches=("evaluation",),
+    switches=(Switch("evaluation", EVALUATIONS),),
 )
 
 

@@ -9,13 +9,13 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import window_limit
-from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes
+from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Switch, Takes
 from ouzel.physical.finish.negation import Between, Refutation
 from ouzel.physical.limits import Limits
 from ouzel.physical.scan.construction_source import construction_source, counts_first
 from ouzel.physical.scan.explained import explained
 from ouzel.physical.scan.matching import ScanMatching
-from ouzel.physical.scan.shape import Negative, Shape, check_suitable, shape_of
+from ouzel.physical.scan.shape import EQUIVALENCES, Negative, Shape, check_suitable, shape_of
 from ouzel.physical.scan.source import scan_source
 
 # What an event takes, in nanoseconds.
@@ -38,7 +38,7 @@ class ScanPlan:
     @classmethod
     def of(cls, query: BoundQuery, equivalence: str = "combined") -> ScanPlan:
         """Make the plan, or say in an UnsuitableError why there is none."""
-        check_suitable(query, equivalence)
+        check_suitable(query)
         return cls(query, equivalence)
 
     @cached_property
@@ -113,7 +113,7 @@ SCAN = Engine(
     "single events in sequence, all combinations: stacks of events, compiled",
     COST,
     _offer,
-    switches=("equivalence",),
+    switches=(Switch("equivalence", EQUIVALENCES),),
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ouzel.errors import OuzelError
 from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.pattern import Binds, Component, Sequence, Step
@@ -88,10 +87,8 @@ class Shape:
         return max(levels - {self.length - 1}, default=self.length - 1)
 
 
-def check_suitable(query: BoundQuery, equivalence: str) -> None:
+def check_suitable(query: BoundQuery) -> None:
     """Say in an UnsuitableError why a scan cannot run a query, if so."""
-    if equivalence not in EQUIVALENCES:
-        raise OuzelError(f"equivalence: required one of {', '.join(EQUIVALENCES)}; got {equivalence!r}")
     if query.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
         raise UnsuitableError(f"a scan finds all sequences, and the strategy is {query.strategy.value}")
     pattern = query.pattern

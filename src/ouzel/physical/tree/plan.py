@@ -14,7 +14,7 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import window_limit
-from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Takes, UnsuitableError
+from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Switch, Takes, UnsuitableError
 from ouzel.physical.finish.negation import Refutation
 from ouzel.physical.limits import Limits
 from ouzel.physical.tree.assembly import needs_kernel
@@ -57,8 +57,6 @@ class TreePlan:
             raise UnsuitableError("a tree takes what binds some event")
         if plan != AUTO:
             _check(plan, variants)
-        if negation not in (PUSHED, TOP):
-            raise OuzelError(f"negation: required {PUSHED} or {TOP}; got '{negation}'")
         return cls(query, tuple(variants), plan, negation)
 
     @cached_property
@@ -213,5 +211,5 @@ TREE = Engine(
     "all combinations of events: joins of buffers, in the best order, compiled",
     COST,
     _offer,
-    switches=("plan", "negation"),
+    switches=(Switch("plan"), Switch("negation", (PUSHED, TOP))),
 )

@@ -44,5 +44,11 @@ class SparkOptions:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise OuzelError(f"{name}: required a whole number of at least {least}; got {value!r}")
+        for name, kind, required in (
+            *((name, bool, "True or False") for name in ("reads_files", "looks_at_types", "late")),
+            ("metrics", str, "a name, or an empty text"),
+        ):
+            if not isinstance(value := getattr(self, name), kind):
+                raise OuzelError(f"{name}: required {required}; got {value!r}")
         if self.buckets > EVEN_FOR:
             raise OuzelError(f"buckets: required {EVEN_FOR} at the most; got {self.buckets}")

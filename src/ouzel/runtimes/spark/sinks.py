@@ -32,6 +32,11 @@ def write_stream(
     - `available_now` ends the stream when it has seen what is there now.
     - `options` are Spark's own for such a sink.
     """
+    if not getattr(matches, "isStreaming", False):
+        got = "a batch of them" if hasattr(matches, "isStreaming") else repr(matches)
+        raise OuzelError(
+            f"write_stream: required a stream of matches, as oz.match makes it of a stream; got {got}"
+        )
     topic = topic_of(str(to))
     if topic is not None:
         messages = matches.select(as_json(matches).alias("value")).writeStream.format("kafka")

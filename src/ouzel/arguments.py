@@ -1,0 +1,54 @@
+"""Arguments of the public verbs: of the kind that they must be, or refused with what was required and got."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from ouzel.errors import OuzelError
+from ouzel.runtimes.reading import ARRIVAL, Reading
+
+Given = TypeVar("Given")
+DICT, CALLABLE, COLUMN = "a dict of names and values", "something that can be called", "the name of a column"
+
+
+def checked(name: str, value: Given, kind: Any, required: str) -> Given:
+    """An argument of a kind."""
+    if not isinstance(value, kind):
+        raise OuzelError(f"{name}: required {required}; got {value!r}")
+    return value
+
+
+def optional(name: str, value: Given | None, kind: Any, required: str) -> Given | None:
+    """An argument of a kind, or None, which says that it is not given: nothing else does."""
+    return None if value is None else checked(name, value, kind, required)
+
+
+def refuse(wrong: bool, name: str, value: Any, where: str) -> None:
+    """Refuse what an argument asks for where it is not to be had."""
+    if wrong:
+        raise OuzelError(f"{name}={value!r} is not to be had {where}\n  hint: leave out {name}")
+
+
+def threads_of(threads: Any) -> int:
+    """How many threads to use: by default as many as there are processors."""
+    if threads is None:
+        return os.cpu_count() or 1
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+        raise OuzelError(f"threads: required a whole number of at least 1; got {threads!r}")
+    return threads
+
+
+def reading_of(order: Any = None, **options: Any) -> Reading:
+    """How to read events."""
+    checked("time", options.get("time", ""), str, COLUMN)
+    optional("type", options.get("type"), str, f"{COLUMN}, or None")
+    optional("time_unit", options.get("time_unit"), str, "one of s, ms, us, ns")
+    if order == ARRIVAL:
+        return Reading(by_arrival=True, **options)
+    columns: Any = () if order is None else order
+    names = isinstance(columns, Sequence) and not isinstance(columns, str | bytes)
+    if not names or not all(isinstance(name, str) for name in columns):
+        raise OuzelError(f"order: required a list of columns, the time first, or '{ARRIVAL}'; got {order!r}")
+    return Reading(order=tuple(columns), **options)
