@@ -49,6 +49,25 @@ def test_the_command_ends_and_spark_with_it(tmp_path: Path) -> None:
     assert is_gone(java)
 
 
+def test_a_stream_that_is_starting_ends_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder, events = tmp_path / "tmp", tmp_path / "events"
+    folder.mkdir()
+    events.mkdir()
+    pq.write_table(pa.table({"ts": [1], "type": ["R"], "k": [1], "x": [0.5]}), events / "events.parquet")
+    command = [sys.executable, "-m", "ouzel.cli.main", "run", QUERY, "--stream", str(events)]
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stderr is not None
+        while not list(folder.glob("tmp*")):  # in which Java will say where it listens
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(SOON) == 130
+        assert process.stderr.read() == b"stopped by Ctrl-C\n"  # read to its end: Java is gone, too
+    assert list(folder.iterdir()) == []
+
+
 def is_gone(process: int) -> bool:
     try:
         os.kill(process, 0)

@@ -80,10 +80,6 @@ def test_what_is_refused(spark: SparkSession, source: Path, tmp_path: Path) -> N
     events = oz.read_stream(source / "*.json", SCHEMA)
     with pytest.raises(oz.OuzelError, match=r"'.*found': required a name that ends in \.json, .*; got neither"):
         oz.write_stream(events, tmp_path / "found", checkpoint=tmp_path / "checkpoint")
-    with pytest.raises(
-        oz.OuzelError, match=r"write_stream: required a stream of matches, .*; got a batch of them"
-    ):
-        oz.write_stream(spark.range(1), tmp_path / "found.csv", checkpoint=tmp_path / "checkpoint")
 
 
 def test_several_brokers_and_options() -> None:

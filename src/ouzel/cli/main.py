@@ -52,12 +52,13 @@ def main(args: Sequence[str] | None = None) -> None:
         os._exit(STOPPED)
 
 
-def leave_on_ctrl_c(end: Callable[[], None]) -> None:
-    """From now on, let Ctrl-C end the command at once, after a function that must not take long."""
+def leave_on_ctrl_c(*ends: Callable[[], None]) -> None:
+    """From now on, let Ctrl-C end the command at once, after functions that must not take long."""
 
     def leave(*_signal: Any) -> None:
-        with suppress(Exception):
-            end()
+        for end in ends:
+            with suppress(Exception):
+                end()
         _leave()
 
     if _handled.is_set():

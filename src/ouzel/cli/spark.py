@@ -21,6 +21,7 @@ from ouzel.cli.read import STDIN, named_paths, split
 from ouzel.cli.write import SUFFIXES, Format
 from ouzel.physical.stoppable import stoppable
 from ouzel.runtimes.files import Writing, matching
+from ouzel.runtimes.spark.ending import end_at_once
 from ouzel.runtimes.spark.nanoseconds import read_parquet
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.session import local_session
@@ -96,6 +97,23 @@ def _within(seconds: float, work: Callable[[], object]) -> None:
     thread.join(seconds)
 
 
+def stoppable_session(start: Callable[[], SparkSession]) -> SparkSession:
+    """A session; from now on Ctrl-C ends the command at once, and Spark's processes with it."""
+    leave_on_ctrl_c(end_at_once)
+    # in another thread, or Spark would handle Ctrl-C itself, and wait for the answer to a call
+    session = stoppable(start)
+    leave_on_ctrl_c(lambda: _quiet(session), end_at_once)
+    return session
+
+
+def _quiet(session: SparkSession) -> None:
+    """End the work of a server, or let a Java of our own say no more: what is killed has nothing to tell."""
+    if is_connect(session):
+        _within(ASKING, session.interruptAll)
+    else:
+        _within(ASKING, lambda: session.sparkContext.setLogLevel("OFF"))
+
+
 class SparkRun:
     """One command on Spark."""
 
@@ -103,21 +121,7 @@ class SparkRun:
         """Find or start the session; it takes seconds, so a path that is not there is told before."""
         if master is None or master.startswith("local"):
             _require_files(path for _name, path in map(split, events))
-        leave_on_ctrl_c(lambda: None)  # what is starting ends with us
-        # in another thread, or Spark would handle Ctrl-C itself, and wait for the answer to a call
-        self.session: SparkSession = stoppable(lambda: local_session(master))
-        leave_on_ctrl_c(self._end)
-
-    def _end(self) -> None:
-        """End Spark's processes, or its server's work, without waiting for tasks."""
-        if is_connect(self.session):
-            _within(ASKING, self.session.interruptAll)
-            return
-        # what is killed has nothing to tell
-        _within(ASKING, lambda: self.session.sparkContext.setLogLevel("OFF"))
-        java = getattr(self.session.sparkContext._gateway, "proc", None)
-        if java is not None:
-            java.terminate()
+        self.session = stoppable_session(lambda: local_session(master))
 
     def match(self, query: oz.Query, events: list[str], how: Writing, **options: Any) -> dict[str, DataFrame]:
         """The matches of each query, not computed yet."""

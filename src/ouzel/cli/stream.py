@@ -20,7 +20,9 @@ from rich.text import Text
 import ouzel as oz
 from ouzel.cli.progress import STDERR, progress_bar
 from ouzel.cli.show import counted
+from ouzel.cli.spark import stoppable_session
 from ouzel.runtimes.spark.columns import arrow_schema
+from ouzel.runtimes.spark.ending import at_end
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.sinks import as_json, started
 from ouzel.runtimes.spark.sources import stream_session
@@ -59,7 +61,7 @@ class Stream:
 
     def start(self, query: oz.Query, options: dict[str, Any], master: str | None, checkpoint: Path) -> Running:
         """Start it on Spark."""
-        session = stream_session(self.source, self.schema, self.to, master=master)
+        session = stoppable_session(lambda: stream_session(self.source, self.schema, self.to, master=master))
         events = oz.read_stream(self.source, self.schema, session=session)
         delay = int(self.watermark) if self.watermark.isdigit() else self.watermark
         how = SparkOptions() if self.buckets is None else SparkOptions(buckets=self.buckets)
@@ -115,6 +117,7 @@ def run_stream(query: oz.Query, stream: Stream, options: dict[str, Any], master:
     """Match a stream until it ends, fails, or is stopped."""
     stream.check()
     with tempfile.TemporaryDirectory(prefix="ouzel-", ignore_cleanup_errors=True) as name:
+        at_end(lambda: shutil.rmtree(name, ignore_errors=True))  # where Ctrl-C ends the command at once
         checkpoint = stream.checkpoint or Path(name)
         with progress_bar("starting Spark") as bar, own_errors():
             running = stream.start(query, options, master, checkpoint)

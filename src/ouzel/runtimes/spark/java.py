@@ -7,7 +7,6 @@ JAVA_HOME is a directory with a script that leaves this module out.
 
 from __future__ import annotations
 
-import atexit
 import importlib
 import os
 import re
@@ -20,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from ouzel.errors import OuzelError
+from ouzel.runtimes.spark.ending import at_end
 
 OLDEST = 17
 """What Spark 4 needs at least."""
@@ -87,7 +87,7 @@ def _version(java: Path) -> int | None:
 def _home_of(java: Path) -> Path:
     """A directory in which bin/java is the script that starts a Java."""
     home = Path(tempfile.mkdtemp(prefix="ouzel-java-"))
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    at_end(lambda: shutil.rmtree(home, ignore_errors=True))
     script = home / "bin" / "java"
     script.parent.mkdir()
     script.write_text(_SCRIPT.format(java=shlex.quote(str(java))), encoding="utf-8")

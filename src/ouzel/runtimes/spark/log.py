@@ -6,11 +6,12 @@ they go where Java's errors go.  So those go to a file, and Spark's log with the
 
 from __future__ import annotations
 
-import atexit
 import os
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from ouzel.runtimes.spark.ending import at_end
 
 NAMED = "OUZEL_SPARK_LOG"
 """The variable that names the file; it is then kept."""
@@ -30,8 +31,8 @@ class _Log:
         if self.path is None:
             number, name = tempfile.mkstemp(prefix="ouzel-spark-", suffix=".log")
             os.close(number)
-            self.path = Path(name)
-            atexit.register(self.remove, self.path)
+            self.path = path = Path(name)
+            at_end(lambda: self.remove(path))
         return self.path
 
     def remove(self, path: Path) -> None:

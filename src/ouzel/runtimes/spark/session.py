@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ouzel.errors import OuzelError
+from ouzel.runtimes.spark.ending import starting_java
 from ouzel.runtimes.spark.java import java_home
 from ouzel.runtimes.spark.log import divert
 from ouzel.runtimes.spark.masters import require_answer
@@ -135,7 +136,8 @@ def _start(master: str, settings: Mapping[str, str]) -> SparkSession:
 
     with _environment(master):
         # Java first, and where it writes its log; then the session
-        SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())))
+        with starting_java():
+            SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())))
         divert(SparkContext._jvm)
         session = SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
     if master.startswith("local"):
