@@ -170,7 +170,8 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     - `params` are the values of `$x`; `engine` overrides the choice of engine, and `tuning` its switches, for
       comparison: `{"evaluation": "merging" | "basic" | "backtracking"}` of the automaton,
       `{"equivalence": "combined" | "dynamic" | "multi" | "selection"}` of the scan,
-      `{"plan": "left-deep" | "right-deep" | "bushy" | "((a b) c)", "negation": "pushed" | "top"}` of the tree.
+      `{"plan": "left-deep" | "right-deep" | "bushy" | "((a b) c)", "adapt": "on" | "off", "negation": "pushed" |
+      "top"}` of the tree.
     - `mode="compressed"` returns a `MatchGraph` in place of a table: what all matches share, with `expand()`.
     - `limits=oz.Limits(max_runs=…, max_match_size=…, max_matches=…, max_memory="4GB")` bounds what a run may cost;
       what goes beyond is an error, or with `on_limit="shed"` dropped and counted in `report.counters`.  By default

@@ -75,16 +75,6 @@ def test_batches_make_no_difference(query: RandomQuery, events: Events, cuts: li
 
 
 @settings(max_examples=100)
-@given(QUERIES, streams(max_events=9), st.lists(st.integers(0, 9), min_size=1, max_size=5))
-def test_orders_may_change_after_any_round(query: RandomQuery, events: Events, cuts: list[int]) -> None:
-    expected(query.text, events)
-    plan, table = plan_of(query.text, events), ingested(events, types=TYPES)
-    with patch.multiple(memory, CHANGED=-1.0, BETTER=-1e9):
-        found = in_batches(plan, table, cuts, resumed=False)
-    assert found == in_batches(plan, table, [], resumed=False)
-
-
-@settings(max_examples=100)
 @given(QUERIES, streams(max_events=9), st.integers(1, 3))
 def test_rounds_make_no_difference(query: RandomQuery, events: Events, size: int) -> None:
     with patch.object(matching, "ROUND", size), patch.object(memory, "SPARE", EVERY_PUSH):

@@ -203,7 +203,8 @@ class Found:
 class Counters:
     """What a matching did: runs made, merged and shed, matches shed, the most runs that were open at once.
 
-    `read` is how many events runs read that were driven one after the other.
+    `read` is how many events runs read that were driven one after the other, `switches` how often trees at work
+    took another order of joins.
     """
 
     made: int = 0
@@ -212,6 +213,7 @@ class Counters:
     shed_matches: int = 0
     peak: int = 0
     read: int = 0
+    switches: int = 0
 
     def add(self, others: Counters) -> None:
         """Add what another matching did."""
@@ -221,6 +223,7 @@ class Counters:
         self.shed_matches += others.shed_matches
         self.peak = max(self.peak, others.peak)
         self.read += others.read
+        self.switches += others.switches
 
 
 class Matching(Protocol):

@@ -13,10 +13,10 @@ from ouzel.logical.pattern import Binds, Component
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.event_table import Integers
 from ouzel.physical.match_table import Bound, Many, One
 from ouzel.physical.memory.growing import Numbers
 from ouzel.physical.memory.retained import Retained
+from ouzel.physical.tree.arrivals import Arrivals
 from ouzel.physical.tree.build import Tree, gap_components
 from ouzel.physical.tree.nodes import Kind, Leaf, Node, walk
 from ouzel.physical.tree.operators import Bounds, GapEvents, Operator, TooManyRecordsError, oldest_clocks
@@ -50,7 +50,6 @@ class Assembly:
             for one in self.operators
             if isinstance(one.node, Leaf) and one.node.kind is Kind.CHAIN
         }
-        self.final_bits = sum({1 << component.bit for component in tree.finals})
 
     def __len__(self) -> int:
         """The number of records."""
@@ -58,15 +57,15 @@ class Assembly:
 
     # ---- rounds ------------------------------------------------------------------------------------------
 
-    def take(self, begin: int, masks: Integers, retained: Retained, limit: int) -> bool:
-        """Take the events from number `begin` on into the leaves; whether some of them may end a match."""
+    def take(self, arrivals: Arrivals, retained: Retained, limit: int) -> int | None:
+        """Take events into the leaves; the number of the first that may end a match, if there is one."""
         partitions = retained.partitions.count
         for gap in self.gaps.values():
-            gap.extend(begin + np.flatnonzero(masks & (1 << gap.component.bit)), retained, partitions)
+            gap.extend(arrivals.of(gap.component), retained, partitions)
         for one in self.operators:
             if isinstance(one.node, Leaf):
-                one.take(begin + np.flatnonzero(masks & (1 << one.node.component.bit)), retained, limit)
-        return bool(np.any(masks & self.final_bits))
+                one.take(arrivals.of(one.node.component), retained, limit)
+        return min((int(ends[0]) for one in self.tree.finals if len(ends := arrivals.of(one))), default=None)
 
     def assemble(self, retained: Retained, values: Values, bounds: Bounds, matches: int) -> tuple[int, int]:
         """Assemble all records that there can be; how many were shed, and how many matches of at most so many."""

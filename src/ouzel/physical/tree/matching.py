@@ -15,6 +15,7 @@ from ouzel.physical.finish.compiled_matching import CompiledMatching
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Bound, joined
 from ouzel.physical.memory.prepare import NONE, Prepared
+from ouzel.physical.tree.arrivals import Arrivals
 from ouzel.physical.tree.assembly import Assembly, TooManyMatchesError
 from ouzel.physical.tree.memory import Memory
 from ouzel.physical.tree.operators import TooManyRecordsError
@@ -49,13 +50,13 @@ class TreeMatching(CompiledMatching[Memory]):
         masks = prepared.masks if spread is None else np.where(prepared.parts < spread.driven, prepared.masks, 0)
         most, found = self._most_matches(), []
         for begin, end in pairwise(_rounds(prepared.ends) if self.once else [0, len(prepared)]):
-            own = masks[begin:end]
+            arrivals = Arrivals(base + begin, masks[begin:end])
             if self.plan.can_choose:
-                memory.adapt(base + begin, own)
+                self.counters.switches += memory.adapt(arrivals)
             for one in memory.assemblies:
-                if one.take(base + begin, own, memory.retained, self.plan.limit):
-                    final = np.flatnonzero(own & one.final_bits)
-                    found.append(self._assembled(one, base + begin + int(final[0]), most))
+                final = one.take(arrivals, memory.retained, self.plan.limit)
+                if final is not None:
+                    found.append(self._assembled(one, final, most))
                     most = max(most - len(next(iter(found[-1].values()))), 1)
             if self.once and end < len(prepared):
                 memory.drop_before(base + end)

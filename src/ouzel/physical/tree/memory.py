@@ -9,13 +9,14 @@ import numpy as np
 
 from ouzel.physical.compiled.calls import Calls
 from ouzel.physical.compiled.operands import HEAD, Operands, may_be
-from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.event_table import EventTable
 from ouzel.physical.finish.pending import Pending
 from ouzel.physical.memory.growing import Numbers, marked
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import Prepared
 from ouzel.physical.memory.retained import Retained
 from ouzel.physical.memory.values import Values
+from ouzel.physical.tree.arrivals import Arrivals
 from ouzel.physical.tree.assembly import Assembly
 from ouzel.physical.tree.cost import Statistics
 from ouzel.physical.tree.operators import Bounds, since
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 SPARE = 4_096
 # By what share a statistic must have changed, and another order be better, for it to be taken (t and c).
 CHANGED, BETTER = 0.3, 0.1
+# What events are like is seen when so many have come: of the first few, lest the first order stay for long.
+FIRST, STRETCH = 64, 1_024
+# For each event that was joined anew, so many come before the order may change again: that takes half of the time.
+REST = 1
 _NOTHING = np.zeros(1, np.int64)
 
 
@@ -47,7 +52,8 @@ class Memory:
         self.statistics = Statistics({})
         self.orders = plan.orders(self.statistics)
         self.assemblies = self._planted()
-        self.switches = 0
+        # the events that came since some were looked at, and how many are worth it
+        self._unseen, self._due = 0, FIRST
         self._checked = 0
         self._remembered = 0
 
@@ -84,36 +90,47 @@ class Memory:
         """Trees of the orders that were chosen, with empty buffers."""
         return [Assembly(self.plan.query, one, self.plan.kernels(one)) for one in self.plan.trees(self.orders)]
 
-    def adapt(self, begin: int, masks: Integers) -> None:
-        """See what the events from a number on are like, and take another order of joins if that is much better.
+    def adapt(self, arrivals: Arrivals) -> bool:
+        """See what events are like, and take another order of joins before those of a round; whether it did.
 
         It is done between two rounds, so that no match is found twice, and none is lost (ZStream 5.3).
         """
-        self.sampler.see(begin, masks, self.retained, self.arguments())
+        self._unseen += len(arrivals)
+        if self._unseen < self._due or not self.plan.may_change(self.sampler.rounds):
+            return False
+        begin, end = arrivals.begin, arrivals.begin + len(arrivals)
+        if self._unseen > len(arrivals):
+            first = max(end - self._unseen, 0)
+            arrivals = Arrivals(first, self.retained.marks[first:end])
+        self.sampler.see(arrivals, self.retained, self.arguments())
+        self._unseen, self._due = 0, min(2 * self._due, STRETCH)
         statistics = self.sampler.statistics
         if not differ(self.statistics, statistics, CHANGED):
-            return
+            return False
         orders = self.plan.orders(statistics)
         self.statistics = statistics
         if self.plan.cost(orders, statistics) > (1 - BETTER) * self.plan.cost(self.orders, statistics):
-            return
+            return False
         self.orders = orders
-        self.switches += 1
-        self._replant(begin)
+        self._due = max(self._due, REST * self._replant(begin))
+        return begin > 0 or self.sampler.rounds > 1  # else it was the first
 
-    def _replant(self, end: int) -> None:
-        """Make the records of the trees anew, of the events before a number; their matches were found already."""
+    def _replant(self, end: int) -> int:
+        """Make the records of the trees anew, of the events before a number; how many these are.
+
+        Their matches were found already.
+        """
         self.assemblies = self._planted()
         if not end:
-            return
-        begin = 0
-        if self.once:
-            oldest = self._since(end - 1)
-            begin = int(np.searchsorted(self.retained.clocks[:end], oldest, side="right"))
+            return 0
+        oldest = self._since(end - 1)
+        begin = int(np.searchsorted(self.retained.clocks[:end], oldest, side="right"))
+        arrivals = Arrivals(begin, self.retained.marks[begin:end])
         for one in self.assemblies:
-            one.take(begin, self.retained.marks[begin:end], self.retained, self.plan.limit)
+            one.take(arrivals, self.retained, self.plan.limit)
             one.assemble(self.retained, self.arguments(), self.bounds(None), self._most)
             one.root.buffer.empty()
+        return end - begin
 
     def bounds(self, first_final: int | None) -> Bounds:
         """How far a round goes back in time, which begins with an event that may end a match."""
@@ -151,6 +168,7 @@ class Memory:
             alive = retained.alive(now)
             chains = [one.drop(alive) for one in self.assemblies]
             kept = retained.near(now) | marked(len(retained), *self.pending.columns())
+            self._unseen = int(np.count_nonzero(kept[max(len(kept) - self._unseen, 0) :]))
             retained.prune(kept)
             self.values.keep(kept)
             self.pending.renumber(Numbers(kept))

@@ -34,6 +34,8 @@ from ouzel.physical.tree.source import Written, written
 COST = 300.0
 # Where negation is decided: as far down as can be, or on top.
 PUSHED, TOP = "pushed", "top"
+# Whether the order of joins changes with events, or stays as the first of them would have it.
+ON, OFF = "on", "off"
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,10 @@ class TreePlan:
     variants: tuple[Variant, ...]
     plan: str = AUTO
     negation: str = PUSHED
+    adapt: str = ON
 
     @classmethod
-    def of(cls, query: BoundQuery, plan: str = AUTO, negation: str = PUSHED) -> TreePlan:
+    def of(cls, query: BoundQuery, plan: str = AUTO, negation: str = PUSHED, adapt: str = ON) -> TreePlan:
         """Make the plan, or say in an UnsuitableError why there is none."""
         if query.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
             raise UnsuitableError(f"a tree finds all combinations, and the strategy is {query.strategy.value}")
@@ -57,7 +60,7 @@ class TreePlan:
             raise UnsuitableError("a tree takes what binds some event")
         if plan != AUTO:
             _check(plan, variants)
-        return cls(query, tuple(variants), plan, negation)
+        return cls(query, tuple(variants), plan, negation, adapt)
 
     @cached_property
     def filters(self) -> Filters:
@@ -112,6 +115,10 @@ class TreePlan:
     def can_choose(self) -> bool:
         """Whether there are several orders of joins, and none was asked for."""
         return self.plan == AUTO and any(one.root and choices(one.root) > 2 for one in self.variants)
+
+    def may_change(self, seen: int) -> bool:
+        """Whether the order of joins may change when events were looked at so many times."""
+        return self.adapt == ON or not seen
 
     def orders(self, statistics: Statistics) -> tuple[Order | None, ...]:
         """The order of joins of each variant: the best, or the one that was asked for."""
@@ -201,8 +208,8 @@ def _check(plan: str, variants: Sequence[Variant]) -> None:
         order_of(plan, root)
 
 
-def _offer(query: BoundQuery, plan: str = AUTO, negation: str = PUSHED) -> Offer:
-    made = TreePlan.of(query, plan, negation)
+def _offer(query: BoundQuery, plan: str = AUTO, negation: str = PUSHED, adapt: str = ON) -> Offer:
+    made = TreePlan.of(query, plan, negation, adapt)
     return Offer(COST * (WRITTEN_OUT if query.aggregates else 1), lambda: made)
 
 
@@ -211,5 +218,5 @@ TREE = Engine(
     "all combinations of events: joins of buffers, in the best order, compiled",
     COST,
     _offer,
-    switches=(Switch("plan"), Switch("negation", (PUSHED, TOP))),
+    switches=(Switch("plan"), Switch("negation", (PUSHED, TOP)), Switch("adapt", (ON, OFF))),
 )

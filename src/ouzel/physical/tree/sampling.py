@@ -14,14 +14,16 @@ from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.event_table import Integers
+from ouzel.physical.memory.growing import marked
 from ouzel.physical.memory.retained import Retained
+from ouzel.physical.tree.arrivals import Arrivals
 from ouzel.physical.tree.cost import Statistics
 from ouzel.physical.tree.rows import RecordRows
 
 # So many combinations of events are tried for each condition and round.
-SAMPLE = 256
-# The weight of what came last in averages.
-WEIGHT = 0.5
+SAMPLE = 128
+# The weight of what came last in averages, which is all that counts where it was so many events.
+WEIGHT, MANY = 0.5, 4_096
 
 
 @dataclass(frozen=True)
@@ -69,39 +71,41 @@ class Sampler:
         """What is drawn must not differ from run to run."""
         self._random = np.random.default_rng(0)
 
-    def see(self, begin: int, masks: Integers, retained: Retained, values: Any) -> None:
-        """Sample the events from a number on."""
-        if not len(masks):
+    def see(self, arrivals: Arrivals, retained: Retained, values: Any) -> None:
+        """Sample the events of a round."""
+        if not len(arrivals):
             return
-        window = self.query.window
-        clocks = retained.clocks[begin : begin + len(masks)]
+        window, count = self.query.window, len(arrivals)
+        begin, end = arrivals.begin, arrivals.begin + count
         counts_events = window is not None and window.counts_events
-        span = float(len(masks)) if counts_events else float(clocks.max()) - float(clocks.min()) + 1
+        # they are in order of the times at which they end
+        span = float(count) if counts_events else float(retained.clocks[end - 1] - retained.clocks[begin]) + 1
         limit = float(window.limit) if window else span
-        weight = WEIGHT if self.rounds else 1.0
-        numbers: dict[str, Integers] = {}
-        for one in self.query.components:
-            numbers[one.variable] = begin + np.flatnonzero(masks & (1 << one.bit))
-            card = len(numbers[one.variable]) / span * limit
-            self.rates[one.variable] = weight * card + (1 - weight) * self.rates.get(one.variable, card)
-        parts = len(np.unique(retained.parts[begin : begin + len(masks)])) if self.query.equivalences else 1
-        within = max(1.0, min(parts, len(masks) * min(limit / span, 1.0)))
-        self.partitions = weight * within + (1 - weight) * self.partitions
+        weight = max(WEIGHT, min(count / MANY, 1.0)) if self.rounds else 1.0
+        numbers = {one.variable: arrivals.of(one) for one in self.query.components}
+        for name, own in numbers.items():
+            card = len(own) / span * limit
+            self.rates[name] = weight * card + (1 - weight) * self.rates.get(name, card)
+        within = max(1, min(int(count * min(limit / span, 1.0)), MANY))
+        # an event of no partition marks the place behind them
+        parts = np.count_nonzero(marked(retained.partitions.count + 1, retained.parts[end - within : end]))
+        self.partitions = weight * parts + (1 - weight) * self.partitions
         for trial in self.trials:
-            self._try(trial, numbers, values, weight)
+            self._try(trial, numbers, values)
         self.rounds += 1
 
-    def _try(self, trial: Trial, numbers: dict[str, Integers], values: Any, weight: float) -> None:
+    def _try(self, trial: Trial, numbers: dict[str, Integers], values: Any) -> None:
         events = [numbers[name] for name in trial.variables]
         if not all(map(len, events)):
             return
-        drawn = [self._random.choice(one, SAMPLE).astype(np.int32) for one in events]
+        drawn = [one[self._random.integers(0, len(one), SAMPLE)].astype(np.int32) for one in events]
         kernel = kernel_of(trial.source, SAMPLE)
         flags = kernel(np.zeros(SAMPLE, np.bool_), *drawn, *values(trial.operands))
         # of what never held in a sample, it is not known that it never does
         share = max(float(np.mean(flags)), 0.5 / SAMPLE)
         text = trial.conjunct.text
-        self.shares[text] = weight * share + (1 - weight) * self.shares.get(text, share)
+        # such are multiplied: half as many and twice as many are as far away
+        self.shares[text] = share**WEIGHT * self.shares.get(text, share) ** (1 - WEIGHT)
 
     def state(self) -> dict[str, Any]:
         """What is known, by name."""
