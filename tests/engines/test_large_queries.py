@@ -10,6 +10,7 @@ import pytest
 import ouzel as oz
 from engines.splits import ingested
 from ouzel.compile import compile_query
+from ouzel.physical.automaton.ways import Ways
 
 COUNTS = (19, 20, 21, 60, 61, 64, 130)
 
@@ -55,6 +56,21 @@ def test_many_components(kind: str, count: int) -> None:
 def test_many_components_are_run_compiled(count: int) -> None:
     (plan,) = compile_query(sequence(pattern("single", count)), ingested(events(count)).schema, {}).plans
     assert plan.engine == ("scan" if count <= 20 else "automaton")
+
+
+def test_many_alternatives_are_planned_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What may follow a state is found out once for each state, not once more for every move."""
+    asked: list[object] = []
+    after = Ways.after
+
+    def noted(ways: Ways, one: Any) -> Any:
+        asked.append(one)
+        return after(ways, one)
+
+    monkeypatch.setattr(Ways, "after", noted)
+    query = f"PATTERN ({' | '.join(f'T0 v{n}' for n in range(300))}) RETURN v0.ts AS x"
+    assert oz.match(events(1), query, engine="automaton").num_rows == 300
+    assert len(asked) <= 301
 
 
 SHARED = {

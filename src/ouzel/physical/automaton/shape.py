@@ -62,8 +62,14 @@ class Shape:
 
     def after(self, state: int) -> list[tuple[tuple[Component, ...], int]]:
         """The states that may follow, each with what is left empty on the way; -1 is before the start."""
-        component = self.states[state].component if state >= 0 else None
-        return [(crossing.skipped, self.states.index(one)) for crossing, one in self.ways.after(component)]
+        return self._after[state + 1]
+
+    @cached_property
+    def _after(self) -> list[list[tuple[tuple[Component, ...], int]]]:
+        """What may follow, for each state; as each is asked for by every move, it is found out once."""
+        numbers = {one: number for number, one in enumerate(self.states)}
+        befores = (None, *(one.component for one in self.states))
+        return [[(crossing.skipped, numbers[one]) for crossing, one in self.ways.after(c)] for c in befores]
 
     def trailing(self, state: int) -> tuple[Component, ...] | None:
         """What is left empty when a run ends at a state; None if it cannot end there."""
