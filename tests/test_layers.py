@@ -40,6 +40,7 @@ ROOMS = {
         {"available", "limits", "meaning", "recycled", "stoppable", "worker"},
         {"compiled/kernel", "compiled/names", "compiled/share"},
         {"event_table", "event_types", "match_table", "match_totals"},
+        {"statistics"},
         {"contract"},
         {"compiled"},
         {"memory"},

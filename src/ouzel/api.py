@@ -21,6 +21,7 @@ from ouzel.logical.columns import needed_columns
 from ouzel.logical.functions import registered_in
 from ouzel.logical.parameters import check_used
 from ouzel.logical.schema import INFERRED, Schema, open_schema
+from ouzel.optimizer import fitted
 from ouzel.physical.contract import KeepsGraph
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
@@ -93,7 +94,8 @@ class Query:
             how = _of_spark(reading_of(**reading), events.columns)
             return explain_dataframe(events, self.text, self.params, how, engine, options)
         table, _restore = ingest(events, reading_of(**reading), Report(), self._used)
-        return explain(self._compile(table, engine).plans, table)
+        plans = [fitted(plan, table) for plan in self._compile(table, engine).plans]
+        return explain(plans, table)
 
     def _compile(
         self,

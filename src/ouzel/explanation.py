@@ -18,6 +18,7 @@ from ouzel.explain.words import (
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.statistics import Statistics
 
 
 def _nothing_more(_plan: Plan) -> Sections:
@@ -59,12 +60,44 @@ def _choices(plan: Plan) -> list[str]:
     by = f"by {', '.join(plan.partition_by)}" if plan.partition_by else "the stream as a whole"
     engine = [f"{plan.engine}: {plan.engine_reason}"]
     engine += [f"not {name}: {why}" for name, why in plan.passed_over]
-    return section("partitions", [f"{by}: {plan.partition_reason}"]) + section("engine", engine)
+    lines = section("partitions", [f"{by}: {plan.partition_reason}"])
+    if plan.statistics is not None:
+        lines += section("statistics", _statistics_words(plan.statistics))
+        engine += [f"estimated: {', '.join(f'{name} {_time(one)}' for name, one in plan.estimates)}"]
+    return lines + section("engine", engine)
+
+
+def _statistics_words(statistics: Statistics) -> list[str]:
+    """What a sample of events told."""
+    cards = ", ".join(f"{_number(card)} {name}" for name, card in statistics.cards.items())
+    parts = f", of {_number(statistics.partitions)} partitions" if statistics.partitions > 1 else ""
+    shares = [(text, [f"holds for {_number(100 * share)}%"]) for text, share in statistics.selectivities.items()]
+    return [f"in a window, by a sample: {cards}{parts}", *columns(shares)]
+
+
+def _number(value: float) -> str:
+    """A number with as many digits as a sample can tell.
+
+    >>> _number(0.0123), _number(4.56), _number(12_345.6)
+    ('0.012', '4.6', '12,346')
+    """
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def _time(nanoseconds: float) -> str:
+    """A time in the unit in which one can read it.
+
+    >>> _time(1234), _time(56_700_000), _time(8.9e9)
+    ('< 1 ms', '57 ms', '8.9 s')
+    """
+    if nanoseconds < 1e6:
+        return "< 1 ms"
+    return f"{_number(nanoseconds / 1e6)} ms" if nanoseconds < 1e9 else f"{_number(nanoseconds / 1e9)} s"
 
 
 def _physical(plan: Plan) -> list[str]:
     """How the engine runs the query, and where each condition went."""
-    explained = plan.physical.explain()
+    explained = plan.physical.explain(plan.statistics)
     lines = [line for title, rows in explained.sections for line in section(title, rows)]
     return lines + section("placed", columns([(text, [place]) for text, place in explained.placed]))
 

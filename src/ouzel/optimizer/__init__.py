@@ -1,6 +1,7 @@
 """Stage 4: a bound query becomes a plan; every choice comes with its reason."""
 
 from ouzel.optimizer.choose_engine import choose_engine
+from ouzel.optimizer.fit import fitted
 from ouzel.optimizer.plan import Plan
 
-__all__ = ["Plan", "choose_engine"]
+__all__ = ["Plan", "choose_engine", "fitted"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ouzel.errors import OuzelError, did_you_mean
 from ouzel.logical.partition_stream import partition_stream
 from ouzel.logical.query import BoundQuery
-from ouzel.optimizer.plan import Plan
+from ouzel.optimizer.plan import Plan, Rivals
 from ouzel.physical.contract import Engine, Engines, Offer, Refusal
 
 AUTO = "auto"
@@ -49,6 +49,7 @@ def choose_engine(
         cost=offer.cost,
         is_asked=requested != AUTO,
         passed_over=tuple((engine.name, _reason(offers[engine])) for engine in more_special),
+        rivals=Rivals(query, engines, tuning or {}),
     )
 
 

@@ -26,6 +26,7 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Bound, Many, MatchTable, One
 from ouzel.physical.match_totals import MatchTotals
+from ouzel.physical.statistics import Statistics
 
 Compute = Callable[[Expression], Any]
 """The values of an expression for all matches, as an array or list that Arrow takes."""
@@ -50,12 +51,14 @@ class Offer:
     """How an engine would run a query.
 
     `cost` is about how many nanoseconds it takes for an event; `drawback` says what makes it high, where it is
-    higher than that of a more general engine.  `make` makes the plan.
+    higher than that of a more general engine.  `make` makes the plan.  `estimate`, where there is one, says about
+    how many nanoseconds it takes for all events, by what is known of them.
     """
 
     cost: float
     make: Callable[[], PhysicalPlan]
     drawback: str = ""
+    estimate: Callable[[Statistics], float] | None = None
 
 
 @dataclass(frozen=True)
@@ -131,8 +134,8 @@ class PhysicalPlan(Protocol):
     def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> Matching:
         """Begin to match; `once` if all events will be pushed at once; `threads` may share what comes at once."""
 
-    def explain(self) -> Explained:
-        """Put it into words."""
+    def explain(self, statistics: Statistics | None = None) -> Explained:
+        """Put it into words; `statistics` are what is known of events."""
 
 
 @runtime_checkable

@@ -18,6 +18,7 @@ from ouzel.physical.automaton.registers import Slots
 from ouzel.physical.automaton.run_rows import allotted
 from ouzel.physical.automaton.shape import Shape, check_suitable, shape_of
 from ouzel.physical.automaton.states import Automaton
+from ouzel.physical.automaton.work import NANOSECONDS, automaton_work
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import window_limit
@@ -26,6 +27,7 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.finish.negation import Between, Refutation
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_totals import MatchTotals
+from ouzel.physical.statistics import Statistics, nanoseconds
 from ouzel.physical.stoppable import stoppable
 
 # What an event takes, in nanoseconds.
@@ -126,7 +128,11 @@ class AutomatonPlan:
         """Begin to match; `once` if all events will be pushed at once; `threads` may share what comes at once."""
         return AutomatonMatching(self, limits, once=once, threads=threads)
 
-    def explain(self) -> Explained:
+    def estimate(self, statistics: Statistics) -> float:
+        """About how many nanoseconds it takes for all events, under skip_till_any_match."""
+        return nanoseconds(automaton_work(self.automaton, statistics), NANOSECONDS, statistics.windows)
+
+    def explain(self, statistics: Statistics | None = None) -> Explained:  # noqa: ARG002 - it has no choice
         """Its states and their edges."""
         return explained(self.query, self.shape, self.automaton)
 
@@ -151,7 +157,8 @@ class AutomatonPlan:
 def _offer(query: BoundQuery, evaluation: str = "merging") -> Offer:
     plan = AutomatonPlan.of(query, evaluation)
     is_written_out = query.aggregates and (query.composites or any(one.negative for one in query.components))
-    return Offer(COST * WRITTEN_OUT if is_written_out else COST, lambda: plan)
+    cost = COST * WRITTEN_OUT if is_written_out else COST
+    return Offer(cost, lambda: plan, estimate=None if query.aggregates else plan.estimate)
 
 
 AUTOMATON = Engine(

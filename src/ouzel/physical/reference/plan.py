@@ -22,6 +22,7 @@ from ouzel.physical.reference.matcher import find_matches
 from ouzel.physical.reference.partitions import first_key, join
 from ouzel.physical.reference.table import match_table
 from ouzel.physical.reference.totals import totals_of
+from ouzel.physical.statistics import Statistics
 
 # What an event takes, in nanoseconds: it is an object of Python's, and so is every run that it meets.
 COST = 100_000.0
@@ -45,7 +46,7 @@ class ReferencePlan:
         """Begin to match; there is one thread, and all events come at once."""
         return ReferenceMatching(self, limits)
 
-    def explain(self) -> Explained:
+    def explain(self, statistics: Statistics | None = None) -> Explained:  # noqa: ARG002 - it has no choice
         """Where the definition decides what."""
         return explained(self.query)
 

@@ -17,6 +17,8 @@ from ouzel.physical.scan.explained import explained
 from ouzel.physical.scan.matching import ScanMatching
 from ouzel.physical.scan.shape import EQUIVALENCES, Negative, Shape, check_suitable, shape_of
 from ouzel.physical.scan.source import scan_source
+from ouzel.physical.scan.work import NANOSECONDS, scan_work
+from ouzel.physical.statistics import Statistics, nanoseconds
 
 # What an event takes, in nanoseconds.
 COST = 10.0
@@ -96,7 +98,11 @@ class ScanPlan:
         """Begin to match; `once` if all events will be pushed at once."""
         return ScanMatching(self, limits, once=once, threads=threads)
 
-    def explain(self) -> Explained:
+    def estimate(self, statistics: Statistics) -> float:
+        """About how many nanoseconds it takes for all events."""
+        return nanoseconds(scan_work(self.shape, statistics), NANOSECONDS, statistics.windows)
+
+    def explain(self, statistics: Statistics | None = None) -> Explained:  # noqa: ARG002 - it has no choice
         """Its stacks, and what construction decides."""
         return explained(self.query, self.shape)
 
@@ -105,7 +111,7 @@ def _offer(query: BoundQuery, equivalence: str = "combined") -> Offer:
     plan = ScanPlan.of(query, equivalence)
     if query.aggregates:
         return Offer(COST * WRITTEN_OUT, lambda: plan, "it writes matches out to total them")
-    return Offer(COST, lambda: plan)
+    return Offer(COST, lambda: plan, estimate=plan.estimate)
 
 
 SCAN = Engine(

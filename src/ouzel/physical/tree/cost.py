@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ouzel.logical.conjuncts import Conjunct
+from ouzel.logical.pattern import Component
+from ouzel.physical.statistics import Statistics, Work
 from ouzel.physical.tree.nodes import How
 
 # The share of pairs in a window of which the left one comes first (Pt), and what a condition adds to a touch (k).
 BEFORE = 0.5
 CONDITION = 0.25
-# The share of pairs for which a condition holds that nothing is known of.
-UNKNOWN = 0.5
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """How many events of each component a window holds (CARD), and for which share of pairs conditions hold.
-
-    `partitions` is how many partitions those events belong to: only events of one are joined.
-    """
-
-    cards: Mapping[str, float]
-    selectivities: Mapping[str, float] = field(default_factory=dict)
-    partitions: float = 1.0
-
-    def card(self, variable: str) -> float:
-        """The number of events of a component in a window."""
-        return self.cards.get(variable, 1.0)
-
-    def selectivity(self, conjuncts: Sequence[Conjunct]) -> float:
-        """The share of pairs for which conditions hold."""
-        share = 1.0
-        for conjunct in conjuncts:
-            share *= self.selectivities.get(conjunct.text, UNKNOWN)
-        return share
+# Beyond that, a closure has too many rows anyway.
+MOST_DOUBLED = 64.0
 
 
 @dataclass(frozen=True)
@@ -46,9 +25,14 @@ class Estimate:
     card: float
 
 
-def leaf(statistics: Statistics, variable: str) -> Estimate:
-    """A leaf only holds its events."""
-    return Estimate(0.0, statistics.card(variable))
+def leaf(statistics: Statistics, component: Component, conjuncts: Sequence[Conjunct] = ()) -> Estimate:
+    """A leaf only holds its events; that of a closure all rows of them, which double with every event."""
+    card = statistics.card(component.variable)
+    if not component.is_array:
+        return Estimate(0.0, card)
+    longer = statistics.share(component.variable) * statistics.selectivity(conjuncts)
+    chains = card * 2.0 ** min(longer, MOST_DOUBLED)
+    return Estimate(chains, chains)
 
 
 def joined(
@@ -57,15 +41,18 @@ def joined(
     left: Estimate,
     right: Estimate,
     conjuncts: Sequence[Conjunct],
+    looked_up: Sequence[Conjunct] = (),
     between: float = 1.0,
 ) -> Estimate:
     """Two subtrees joined: all pairs of a partition are touched, in a sequence those in order.
 
-    `between` is how many events of a group lie between the two.
+    Of the conditions, some equalities are looked up: other pairs are not touched.  `between` is how many events
+    of a group lie between the two.
     """
     order = BEFORE if how is How.SEQUENCE else 1.0
     touched = left.card * right.card * order / statistics.partitions * between
     made = touched * statistics.selectivity(conjuncts)
+    touched *= statistics.selectivity(looked_up)
     cost = touched * (1 + CONDITION * len(conjuncts)) + made
     return Estimate(left.cost + right.cost + cost, made)
 
@@ -74,3 +61,14 @@ def union(parts: Sequence[Estimate]) -> Estimate:
     """Alternatives: every record is touched and made."""
     total = sum(one.card for one in parts)
     return Estimate(sum(one.cost for one in parts) + 2 * total, total)
+
+
+# What each unit takes, in nanoseconds; `ouzel bench shoot-out` tells whether that is still true.
+NANOSECONDS = {"event": 60.0, "touched": 2.0, "match": 60.0}
+
+
+def tree_work(statistics: Statistics, estimates: Sequence[Estimate]) -> Work:
+    """What trees have to do in a window: events come to leaves, records are touched and made, matches come out."""
+    touched = sum(one.cost for one in estimates) / BEFORE
+    matches = sum(one.card for one in estimates) / BEFORE
+    return {"event": statistics.events, "touched": touched, "match": matches}

@@ -21,14 +21,16 @@ from ouzel.physical.tree.nodes import Bar, Fill, How, Join, Kind, Leaf, Node, Un
 MOST_DRAWN = 4
 
 
-def explained(query: BoundQuery, trees: Sequence[Tree], negated: Sequence[Negated], order: str) -> Explained:
+def explained(
+    query: BoundQuery, trees: Sequence[Tree], negated: Sequence[Negated], order: Sequence[str]
+) -> Explained:
     """The sections of the plan; the conditions, each with the one place where it went."""
     drawn = [line for tree in trees[:MOST_DRAWN] for line in _picture(tree)]
     more = len(trees) - MOST_DRAWN
     drawn += [f"and {more} more, with other closures left empty"] if more > 0 else []
     sections = [
         ("leaves", _leaves(query)),
-        ("tree", [f"order of joins: {order}", *drawn]),
+        ("tree", [f"order of joins: {order[0]}", *order[1:], *drawn]),
         ("negation", columns([_refuted(query, one) for one in negated])),
         ("transform", _transform(query)),
     ]

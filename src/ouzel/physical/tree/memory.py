@@ -16,9 +16,9 @@ from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import Prepared
 from ouzel.physical.memory.retained import Retained
 from ouzel.physical.memory.values import Values
+from ouzel.physical.statistics import Statistics
 from ouzel.physical.tree.arrivals import Arrivals
 from ouzel.physical.tree.assembly import Assembly
-from ouzel.physical.tree.cost import Statistics
 from ouzel.physical.tree.operators import Bounds, since
 from ouzel.physical.tree.sampling import Sampler, differ
 from ouzel.state.parts import in_parts, part

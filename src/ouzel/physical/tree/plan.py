@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ouzel.errors import OuzelError
@@ -17,14 +17,15 @@ from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Switch, Takes, UnsuitableError
 from ouzel.physical.finish.negation import Refutation
 from ouzel.physical.limits import Limits
+from ouzel.physical.statistics import Statistics, nanoseconds
 from ouzel.physical.tree.assembly import needs_kernel
 from ouzel.physical.tree.build import Tree, applied, build, can_match
-from ouzel.physical.tree.cost import Statistics
+from ouzel.physical.tree.cost import NANOSECONDS, Estimate, tree_work
 from ouzel.physical.tree.explained import explained
 from ouzel.physical.tree.matching import TreeMatching
 from ouzel.physical.tree.negation import Negated, on_top, refutation
 from ouzel.physical.tree.nodes import walk
-from ouzel.physical.tree.orders import AUTO, choices, order_of
+from ouzel.physical.tree.orders import AUTO, NAMED, choices, order_of
 from ouzel.physical.tree.sampling import Trial, trials_of
 from ouzel.physical.tree.search import Order, Search
 from ouzel.physical.tree.shape import Variant, variants_of
@@ -130,12 +131,20 @@ class TreePlan:
         )
 
     def cost(self, orders: tuple[Order | None, ...], statistics: Statistics) -> float:
-        """What some orders cost."""
-        return sum(
-            Search(variant, applied(self.query, variant), statistics).cost(order)
+        """What some orders cost: the records that are touched and made in a window."""
+        return sum(one.cost + one.card for one in self._estimates(orders, statistics))
+
+    def _estimates(self, orders: tuple[Order | None, ...], statistics: Statistics) -> list[Estimate]:
+        return [
+            Search(variant, applied(self.query, variant), statistics).estimate(order)
             for variant, order in zip(self.variants, orders, strict=True)
             if order
-        )
+        ]
+
+    def estimate(self, statistics: Statistics) -> float:
+        """About how many nanoseconds it takes for all events."""
+        work = tree_work(statistics, self._estimates(self.orders(statistics), statistics))
+        return nanoseconds(work, NANOSECONDS, statistics.windows)
 
     @property
     def pushes(self) -> bool:
@@ -179,12 +188,27 @@ class TreePlan:
         """Begin to match; `once` if all events will be pushed at once, which several threads may prepare."""
         return TreeMatching(self, limits, once=once, threads=threads)
 
-    def explain(self) -> Explained:
-        """Its trees, as they are before anything is known of events."""
-        trees = self.trees(self.orders(Statistics({})))
-        order = "the cheapest, which may change as events come" if self.can_choose else "as asked for"
-        order = order if self.can_choose or self.plan != AUTO else "there is but one"
-        return explained(self.query, trees, self.negated, order)
+    def explain(self, statistics: Statistics | None = None) -> Explained:
+        """Its trees, as they are for what is known of events, if something is."""
+        orders = self.orders(statistics or Statistics({}))
+        order = ["the cheapest, which may change as events come" if self.can_choose else "as asked for"]
+        order = order if self.can_choose or self.plan != AUTO else ["there is but one"]
+        if self.can_choose and statistics:
+            order += self._alternatives(orders, statistics)
+        return explained(self.query, self.trees(orders), self.negated, order)
+
+    def _alternatives(self, orders: tuple[Order | None, ...], statistics: Statistics) -> list[str]:
+        """What the order that is taken costs, and others."""
+        taken, found = self.cost(orders, statistics), []
+        for name in NAMED:
+            fixed = replace(self, plan=name)
+            cost = self.cost(fixed.orders(statistics), statistics)
+            found.append(f"{name} {_rounded(cost)}")
+        return [f"records touched and made in a window: {_rounded(taken)} ({', '.join(found)})"]
+
+
+def _rounded(cost: float) -> str:
+    return f"{cost:,.0f}" if cost >= 10 else f"{cost:.2g}"
 
 
 def _may_both_be_empty(pattern: Pattern) -> bool:
@@ -210,7 +234,9 @@ def _check(plan: str, variants: Sequence[Variant]) -> None:
 
 def _offer(query: BoundQuery, plan: str = AUTO, negation: str = PUSHED, adapt: str = ON) -> Offer:
     made = TreePlan.of(query, plan, negation, adapt)
-    return Offer(COST * (WRITTEN_OUT if query.aggregates else 1), lambda: made)
+    if query.aggregates:
+        return Offer(COST * WRITTEN_OUT, lambda: made)
+    return Offer(COST, lambda: made, estimate=made.estimate)
 
 
 TREE = Engine(

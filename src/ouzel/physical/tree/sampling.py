@@ -16,8 +16,8 @@ from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.event_table import Integers
 from ouzel.physical.memory.growing import marked
 from ouzel.physical.memory.retained import Retained
+from ouzel.physical.statistics import Statistics
 from ouzel.physical.tree.arrivals import Arrivals
-from ouzel.physical.tree.cost import Statistics
 from ouzel.physical.tree.rows import RecordRows
 
 # So many combinations of events are tried for each condition and round.
@@ -34,6 +34,13 @@ class Trial:
     variables: tuple[str, ...]
     source: str
     operands: Operands
+
+    def share(self, drawn: Sequence[Any], values: Sequence[Any]) -> float:
+        """The share of combinations for which it holds; an array for each variable has their events."""
+        kernel = kernel_of(self.source, len(drawn[0]))
+        flags = kernel(np.zeros(len(drawn[0]), np.bool_), *drawn, *values)
+        # of what never held in a sample, it is not known that it never does
+        return max(float(np.mean(flags)), 0.5 / len(flags))
 
 
 def trials_of(query: BoundQuery, conjuncts: Sequence[Conjunct], make: Callable[[], Operands]) -> list[Trial]:
@@ -99,10 +106,7 @@ class Sampler:
         if not all(map(len, events)):
             return
         drawn = [one[self._random.integers(0, len(one), SAMPLE)].astype(np.int32) for one in events]
-        kernel = kernel_of(trial.source, SAMPLE)
-        flags = kernel(np.zeros(SAMPLE, np.bool_), *drawn, *values(trial.operands))
-        # of what never held in a sample, it is not known that it never does
-        share = max(float(np.mean(flags)), 0.5 / SAMPLE)
+        share = trial.share(drawn, values(trial.operands))
         text = trial.conjunct.text
         # such are multiplied: half as many and twice as many are as far away
         self.shares[text] = share**WEIGHT * self.shares.get(text, share) ** (1 - WEIGHT)

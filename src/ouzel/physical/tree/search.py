@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ouzel.logical.conjuncts import Conjunct
+from ouzel.logical.pattern import Component
+from ouzel.physical.statistics import Statistics
 from ouzel.physical.tree import cost
-from ouzel.physical.tree.cost import Estimate, Statistics
+from ouzel.physical.tree.cost import Estimate
+from ouzel.physical.tree.hashing import equality
 from ouzel.physical.tree.nodes import How
 from ouzel.physical.tree.shape import Either, Gap, Heap, Row, Single, Solid, Variant
 
@@ -39,7 +42,7 @@ class Search:
         """The cheapest order of a solid."""
         match solid:
             case Single(component):
-                return Order(cost.leaf(self.statistics, component.variable), solid)
+                return Order(self._leaf(component), solid)
             case Either(items):
                 parts = tuple(self.best(item) for item in items)
                 return Order(cost.union([one.estimate for one in parts]), solid, parts=parts)
@@ -51,20 +54,21 @@ class Search:
                     self._heap(parts_) if len(items) <= MOST_SUBSETS else self._row(parts_, Heap, How.CONJUNCTION)
                 )
 
-    def cost(self, order: Order) -> float:
-        """What an order costs that was found with other statistics, or fixed."""
-        estimate = self._estimate(order)
-        return estimate.cost + estimate.card
+    def _leaf(self, component: Component) -> Estimate:
+        own = frozenset({component.variable})
+        return cost.leaf(self.statistics, component, [one for names, one in self.conjuncts if names == own])
 
-    def _estimate(self, order: Order) -> Estimate:
+    def estimate(self, order: Order) -> Estimate:
+        """What an order costs that was found with other statistics, or fixed."""
         if order.parts:
-            return cost.union([self._estimate(one) for one in order.parts])
+            return cost.union([self.estimate(one) for one in order.parts])
         if order.left is None or order.right is None:
-            return cost.leaf(self.statistics, order.solid.variables[0])
+            assert isinstance(order.solid, Single)
+            return self._leaf(order.solid.component)
         how = How.SEQUENCE if isinstance(order.solid, Row) else How.CONJUNCTION
         left, right = (
-            replace(order.left, estimate=self._estimate(order.left)),
-            replace(order.right, estimate=self._estimate(order.right)),
+            replace(order.left, estimate=self.estimate(order.left)),
+            replace(order.right, estimate=self.estimate(order.right)),
         )
         return self._joined(how, left, right)
 
@@ -107,7 +111,8 @@ class Search:
         for gap in self.groups:
             if {*gap.after} <= own[0] and {*gap.before} <= own[1]:
                 between *= self._between(gap)
-        return cost.joined(self.statistics, how, left.estimate, right.estimate, decided, between)
+        looked_up = [one for one in decided if equality(one, frozenset(own[0]), frozenset(own[1]))]
+        return cost.joined(self.statistics, how, left.estimate, right.estimate, decided, looked_up, between)
 
     def _between(self, gap: Gap) -> float:
         """How many events of a group lie between its neighbours: N of Table 2."""
