@@ -215,7 +215,7 @@ CODES: list[tuple[int, str, list[str]]] = [
     (4, "'list.json' cannot be read", ["run", QUERY, "--events", "list.json"]),
     (5, "nowhere.csv: no such file or directory", ["run", QUERY, "--events", "nowhere.csv"]),
     (5, "nowhere.ozl: No such file or directory", ["explain", "nowhere.ozl"]),
-    (5, "unknown engine 'warp'", ["explain", QUERY, "--engine", "warp"]),
+    (2, "unknown engine 'warp'", ["explain", QUERY, "--engine", "warp"]),
 ]
 
 

@@ -121,6 +121,7 @@ def test_results_are_not_written_over(events: Path, capsys: pytest.CaptureFixtur
         (("--encoding", "nope"), "required one that Python knows"),
         (("--encoding", "base64"), "required one that Python knows"),
         (("--delimiter", ";;"), "required one character"),
+        (("--engine", "foo"), "unknown engine 'foo': required one of auto, "),
         (("--max-memory", "foo"), "required bytes or a text such as '4GB'"),
     ],
 )
@@ -129,6 +130,29 @@ def test_options_for_something_else(
 ) -> None:
     code, told = refused(capsys, "run", QUERY, "--events", str(events), *options)
     assert (code, said in told) == (2, True)
+
+
+def test_a_directory_is_no_query(events: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = refused(capsys, "run", str(events.parent), "--events", str(events))
+    assert (code, "required a query, or a file that holds one; got a directory" in said) == (2, True)
+
+
+def test_it_is_said_where_results_are(events: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = events.with_name("found")
+    folder.mkdir()
+    code, said = refused(capsys, "run", QUERY, "--events", str(events), "--to", str(folder), "--format", "csv")
+    assert (code, f"2 events, 1 match to {folder}/query1.csv, " in said) == (0, True)
+
+
+def test_what_is_not_set_aside_is_said(events: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hint = "--on-bad quarantine sets events aside, not "
+    events.write_text(EVENTS + "3,A,1,5\n")
+    code, said = refused(capsys, "run", QUERY, "--events", str(events), "--on-bad", "quarantine")
+    assert (code, "line 4: " in said, hint in said) == (4, True, True)
+    lines = events.with_name("events.jsonl")
+    lines.write_text('{"ts": 1}\n{"ts"\n')
+    code, said = refused(capsys, "run", QUERY, "--events", str(lines), "--on-bad", "quarantine")
+    assert (code, "line 2: " in said, hint in said) == (4, True, True)
 
 
 def test_what_is_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

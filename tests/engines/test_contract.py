@@ -56,7 +56,7 @@ def test_runs_one_after_the_other_need_all_events_at_once() -> None:
 
 def test_a_graph_is_asked_of_an_engine_that_has_one() -> None:
     assert oz.match(EVENTS, SEQUENCE, mode="compressed").count == len(oz.match(EVENTS, SEQUENCE))
-    why = "the engine reference cannot run this query, not reference: it writes every match out"
+    why = "the engine reference cannot run this query: it writes every match out"
     with pytest.raises(oz.OuzelError, match=why):
         oz.match(EVENTS, SEQUENCE, mode="compressed", engine="reference")
     with pytest.raises(oz.OuzelError, match=r"no engine can run this query, not scan: .*; not automaton: .*&"):

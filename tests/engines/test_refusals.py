@@ -24,7 +24,7 @@ def said(engine: str, pattern: str, column: pa.DataType | None = None) -> str | 
         else:
             oz.match(EVENTS, f"PATTERN {pattern}", engine=engine)
     except oz.OuzelError as error:
-        return str(error).removeprefix(f"the engine {engine} cannot run this query, not {engine}: ")
+        return str(error).removeprefix(f"the engine {engine} cannot run this query: ")
     return None
 
 

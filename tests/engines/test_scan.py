@@ -147,9 +147,7 @@ def test_explain_says_which_engine_and_why() -> None:
 
 
 def test_an_engine_that_cannot_run_a_query_says_why() -> None:
-    with pytest.raises(
-        oz.OuzelError, match="the engine scan cannot run this query, not scan: a scan takes single"
-    ):
+    with pytest.raises(oz.OuzelError, match="the engine scan cannot run this query: a scan takes single"):
         oz.match([{"ts": 1, "type": "A"}], "PATTERN SEQ(A+ a[], A b)", engine="scan")
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from ouzel.errors import OuzelError
+from ouzel.optimizer import check_engine
+from ouzel.physical import ENGINES
 from ouzel.runtimes.files import Writing
 
 QUERY_SUFFIX = ".ozl"
@@ -92,8 +95,21 @@ ParamOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def _known_engine(name: str) -> str:
+    try:
+        check_engine(ENGINES, name)
+    except OuzelError as error:
+        raise typer.BadParameter(str(error)) from error
+    return name
+
+
 EngineOption = Annotated[
-    str, typer.Option(rich_help_panel=QUERY, metavar="NAME", help="The engine that runs the query.")
+    str,
+    typer.Option(
+        rich_help_panel=QUERY, metavar="NAME", help="The engine that runs the query.", callback=_known_engine
+    ),
 ]
 
 
@@ -105,13 +121,19 @@ def query_text(query: str) -> str:
             return path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise OuzelError(f"'{path}': required a query as UTF-8 text; {error}") from error
+    if _is(path.is_dir):
+        raise typer.BadParameter(f"'{path}': required a query, or a file that holds one; got a directory")
     return query
 
 
 def is_file(path: Path) -> bool:
     """Whether a query is given as a file."""
+    return _is(path.is_file)
+
+
+def _is(what: Callable[[], bool]) -> bool:
     try:
-        return path.is_file()
+        return what()
     except OSError:  # a query can be longer than a file name
         return False
 

@@ -70,7 +70,8 @@ OnBadOption = Annotated[
     typer.Option(
         metavar="POLICY",
         rich_help_panel=EVENTS,
-        help="What to do with malformed events: error stops, quarantine sets them aside.",
+        help="What to do with malformed events (without a time, or with values that do not fit): error stops, "
+        "quarantine sets them aside. Lines that are no CSV or JSON stop in any case.",
         show_default="error",
     ),
 ]
@@ -151,7 +152,7 @@ Examples:
   ouzel run thefts.ozl --events 'logs/*.csv' --delimiter ';' --encoding latin-1
   zcat readings.jsonl.gz | ouzel run thefts.ozl --events -
 
-  # Events that cannot be read go to a file of their own
+  # Malformed events, such as those without a time, go to a file of their own
   ouzel run thefts.ozl --events readings.jsonl --quarantine bad.jsonl
 """
 
@@ -235,7 +236,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     if aside:
         quarantined = report.quarantined if isinstance(report.quarantined, dict) else {"": report.quarantined}
         write_files(quarantined, *aside)
-    _summarise(report, perf_counter() - began, quarantine)
+    _summarise(report, perf_counter() - began, _written(to, target), quarantine)
 
 
 def _on_spark(
@@ -307,10 +308,16 @@ def _find(query: oz.Query, events: Any, **options: Any) -> dict[str, pa.Table]:
     return found if isinstance(found, dict) else {query.names[0]: found}
 
 
-def _summarise(report: oz.Report, seconds: float, quarantine: Path | None) -> None:
+def _written(to: str | None, target: tuple[dict[str, Path], Format] | None) -> str:
+    """Where results went, if that is not just where they were to go: a directory has a file for each."""
+    paths = list(target[0].values()) if target else []
+    return "" if not to or paths == [Path(to)] else f" to {', '.join(map(str, paths))}"
+
+
+def _summarise(report: oz.Report, seconds: float, where: str, quarantine: Path | None) -> None:
     done = (counted(report.events, "event", "events"), counted(report.matches, "match", "matches"))
     shed = _shed(report.counters)
-    text = f"{', '.join(done)}, {seconds:.1f} s{shed}{_set_aside(report.quarantined_count, quarantine)}"
+    text = f"{', '.join(done)}{where}, {seconds:.1f} s{shed}{_set_aside(report.quarantined_count, quarantine)}"
     STDERR.print(Text(text, "dim"), soft_wrap=True)
 
 

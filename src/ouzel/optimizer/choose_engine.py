@@ -24,7 +24,8 @@ def choose_engine(
 
     `having` is what the plan must have beyond what every plan has, as a protocol.
     """
-    _check(engines, requested, tuning or {})
+    check_engine(engines, requested)
+    _check_tuning(engines, tuning or {})
     asked = [engine for engine in engines if requested in (AUTO, engine.name)]
     offers: dict[Engine, Offer | Refusal] = {}
     best: tuple[Engine, Offer] | None = None
@@ -35,7 +36,7 @@ def choose_engine(
         if isinstance(offer, Offer) and (best is None or offer.cost < best[1].cost):
             best = engine, offer
     if best is None:
-        raise OuzelError(f"{_subject(requested)} run this query, {_why_not(offers)}")
+        raise OuzelError(_nobody(requested, offers))
     chosen, offer = best
     more_special = [engine for engine in asked[: asked.index(chosen)] if engine in offers]
     attributes, partition_reason = partition_stream(query)
@@ -64,15 +65,16 @@ def _reason(offer: Offer | Refusal) -> str:
     return offer.why if isinstance(offer, Refusal) else offer.drawback
 
 
-def _why_not(offers: Mapping[Engine, Offer | Refusal]) -> str:
-    return "; ".join(f"not {engine.name}: {_reason(offer)}" for engine, offer in offers.items())
+def _nobody(requested: str, offers: Mapping[Engine, Offer | Refusal]) -> str:
+    """Why no engine runs a query, or not the one that was asked for."""
+    if requested != AUTO:
+        return f"the engine {requested} cannot run this query: {'; '.join(map(_reason, offers.values()))}"
+    why = "; ".join(f"not {engine.name}: {_reason(offer)}" for engine, offer in offers.items())
+    return f"no engine can run this query, {why}"
 
 
-def _subject(requested: str) -> str:
-    return "no engine can" if requested == AUTO else f"the engine {requested} cannot"
-
-
-def _check(engines: Engines, requested: str, tuning: Mapping[str, str]) -> None:
+def check_engine(engines: Engines, requested: str) -> None:
+    """Refuse the name of an engine that there is not."""
     if requested != AUTO and not any(engine.name == requested for engine in engines):
         names = (AUTO, *(engine.name for engine in engines))
         hint = did_you_mean(str(requested), names)
@@ -80,6 +82,9 @@ def _check(engines: Engines, requested: str, tuning: Mapping[str, str]) -> None:
             f"unknown engine '{requested}': required one of {', '.join(names)}"
             + (f"\n  hint: {hint}" if hint else "")
         )
+
+
+def _check_tuning(engines: Engines, tuning: Mapping[str, str]) -> None:
     switches = {switch.name: switch.values for engine in engines for switch in engine.switches}
     for name, value in tuning.items():
         if name not in switches:

@@ -47,7 +47,9 @@ def csv_trouble(source: Path | io.BytesIO, said: str, how: Writing) -> str:
 
 def json_trouble(source: Path | io.BytesIO, said: str, how: Writing) -> str:
     """What Arrow says of a file of JSON lines that it cannot read, with the line."""
-    hint = "\n  hint: required JSON lines, one object per line"
+    hint = (
+        "\n  hint: required JSON lines, one object per line; on_bad='quarantine' sets events aside, not such lines"
+    )
     with text_of(source, how.encoding or "utf-8-sig") as file:
         for number, line in enumerate(file, 1):
             if line.strip() and not _is_object(line):

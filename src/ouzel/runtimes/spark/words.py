@@ -56,7 +56,7 @@ def _batch_words(given: Given, plan: Plan) -> list[str]:
     if not spread.keys:
         verb = "ends" if plan.query.every else "starts"
         return [f"by slices of time that overlap by the window; a match belongs to the one in which it {verb}"]
-    by = f"{spread.tasks} tasks by {_listed(spread.keys)}"
+    by = f"{spread.tasks} {'task' if spread.tasks == 1 else 'tasks'} by {_listed(spread.keys)}"
     if spread.files is None:
         return [f"{by}; Spark reads the events"]
     return [f"{by}; workers read the Parquet files themselves, {len(spread.files)} of them"]
