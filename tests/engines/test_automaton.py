@@ -166,5 +166,6 @@ def test_an_unknown_evaluation_is_an_error(evaluation: str) -> None:
 
 
 def test_an_unknown_switch_is_an_error() -> None:
-    with pytest.raises(oz.OuzelError, match="tuning: required some of equivalence, evaluation; got 'speed'"):
+    switches = "equivalence, evaluation, plan, negation, adapt"
+    with pytest.raises(oz.OuzelError, match=f"tuning: required some of {switches}; got 'speed'"):
         oz.match(TICKS, EXPLODING, type=None, tuning={"speed": "high"})

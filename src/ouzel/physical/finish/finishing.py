@@ -19,7 +19,7 @@ from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.finish.distinct import first_of_each
 from ouzel.physical.finish.negation import Refutation
 from ouzel.physical.finish.non_overlap import NONE_KEPT, keep_apart
-from ouzel.physical.finish.order import in_order, rises, used_events
+from ouzel.physical.finish.order import in_order, rises, sequences_in_order, used_events
 from ouzel.physical.finish.pending import Pending, released
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Bound, MatchTable, chosen, counts_of, ends_of, numbers_held, outermost
@@ -143,6 +143,10 @@ class Finishing:
 
     def _ordered(self, bound: Bound, used: Integers, places: Any, *, ordered: bool) -> Bound:
         moments = self.retained.starts, self.retained.ends
+        if not ordered and not self.scattered and not self.repeats:
+            sequences = sequences_in_order(bound, *moments, places)
+            if sequences is not None:
+                return sequences
         order = in_order(bound, *moments, used, places, ordered=ordered, scattered=self.scattered)
         bound = bound if order is None else {variable: chosen(one, order) for variable, one in bound.items()}
         return first_of_each(bound) if self.repeats else bound

@@ -16,6 +16,7 @@ from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import Integers
 from ouzel.physical.match_table import Bound, Many, One, chosen, ends_of, outermost
 from ouzel.physical.memory.growing import marked
+from ouzel.physical.recycled import recycled
 
 
 def rises(moments: Integers) -> bool:
@@ -30,6 +31,46 @@ def used_events(columns: list[Integers], count: int) -> Integers:
         return used[np.searchsorted(used, 0) :]
     # an event that is not there, -1, has the last of the flags
     return np.flatnonzero(marked(count + 1, *columns)[:-1])
+
+
+def sequences_in_order(
+    bound: Bound, starts: Integers, ends: Integers, places: Callable[[Integers], Integers]
+) -> Bound | None:
+    """Matches of single events in sequence, which come by their ends, in order; None if they are no such.
+
+    `starts` and `ends` are moments of events by number, and `places` tells the places of some in canonical order.
+    """
+    columns = [one.rows for one in bound.values()]
+    if (
+        len(columns) < 2
+        or len(columns[0]) < 2
+        or any(isinstance(one, Many) or one.unbound is not None for one in bound.values())
+    ):
+        return None
+    ended = ends[columns[-1]]
+    if np.any(ended[1:] < ended[:-1]) or min(int(one.min(initial=0)) for one in columns) < 0:
+        return None
+    if not np.array_equal(starts, ends):
+        return None
+    together = np.stack(columns)
+    ranks = together if rises(ends) else _ranks(columns, ends, places).astype(together.dtype)[together]
+    out = recycled(together.size, together.dtype).reshape(together.shape)
+    if not kernel_of(ordering.order_sequences, together.size)(together, ranks, ended, out):
+        return None
+    return {variable: One(rows) for variable, rows in zip(bound, out, strict=True)}
+
+
+def _ranks(columns: list[Integers], ends: Integers, places: Callable[[Integers], Integers]) -> Integers:
+    """The places of events in canonical order, by number; content is compared of simultaneous ones alone."""
+    used = used_events(columns, len(ends))
+    order = np.argsort(ends[used], kind="stable")
+    same = ends[used[order]][1:] == ends[used[order]][:-1]
+    tied = used[order][np.append(same, False) | np.append(False, same)]
+    among = np.zeros(len(ends), np.int64)
+    among[tied] = places(tied)
+    ranks = np.zeros(len(ends), np.int64)
+    ranks[used[np.lexsort((among[used], ends[used]))]] = np.arange(len(used))
+    return ranks
 
 
 def in_order(
