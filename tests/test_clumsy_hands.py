@@ -121,6 +121,7 @@ def test_results_are_not_written_over(events: Path, capsys: pytest.CaptureFixtur
         (("--encoding", "nope"), "required one that Python knows"),
         (("--encoding", "base64"), "required one that Python knows"),
         (("--delimiter", ";;"), "required one character"),
+        (("--master", "foo"), "required local[*], spark://…, sc://…, yarn or the like; got 'foo'"),
         (("--engine", "foo"), "unknown engine 'foo': required one of auto, "),
         (("--max-memory", "foo"), "required bytes or a text such as '4GB'"),
     ],

@@ -13,6 +13,7 @@ from ouzel.errors import OuzelError
 from ouzel.optimizer import check_engine
 from ouzel.physical import ENGINES
 from ouzel.runtimes.files import Writing
+from ouzel.runtimes.spark.masters import check_master
 
 QUERY_SUFFIX = ".ozl"
 
@@ -95,6 +96,16 @@ ParamOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def known_master(master: str | None) -> str | None:
+    """A master that may be one."""
+    try:
+        if master is not None:
+            check_master(master)
+    except OuzelError as error:
+        raise wrong_option(error) from error
+    return master
 
 
 def _known_engine(name: str) -> str:

@@ -28,6 +28,7 @@ from ouzel.cli.options import (
     TimeOption,
     TimeUnitOption,
     TypeOption,
+    known_master,
     parameters,
     query_text,
     reading,
@@ -126,6 +127,7 @@ MasterOption = Annotated[
         metavar="URL",
         rich_help_panel=QUERY,
         help="A Spark master (local[*], spark://…) or Spark Connect (sc://…).",
+        callback=known_master,
         show_default="local[*]",
     ),
 ]

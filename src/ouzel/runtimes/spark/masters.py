@@ -9,10 +9,18 @@ from ouzel.errors import OuzelError
 
 SECONDS = 10.0
 _PORTS = {"spark": 7077, "sc": 15002}
+_MASTER = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|yarn|[\w+-]+://.+")
+
+
+def check_master(master: str) -> None:
+    """Refuse what names no master: Spark would start, and then tell at length that it cannot parse it."""
+    if not _MASTER.fullmatch(master):
+        raise OuzelError(f"master: required local[*], spark://…, sc://…, yarn or the like; got '{master}'")
 
 
 def require_answer(master: str, seconds: float = SECONDS) -> None:
     """Refuse a master (spark://…) or a server of Spark Connect (sc://…) that nobody can be reached at."""
+    check_master(master)
     problems = []
     for host, port in addresses(master):
         try:
