@@ -116,6 +116,12 @@ def has_conjunction(pattern: Pattern) -> bool:
     )
 
 
+def binds_in_order(pattern: Pattern) -> bool:
+    """Whether what components bind is always in the order in which they stand in the text."""
+    positions = [component.position for component in components(pattern)]
+    return not has_conjunction(pattern) and positions == sorted(positions)
+
+
 def may_be_empty(pattern: Pattern) -> bool:
     """Whether the pattern can be passed without an event."""
     match pattern:

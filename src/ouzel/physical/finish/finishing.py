@@ -10,7 +10,7 @@ import numpy as np
 
 from ouzel.language.tree import Strategy
 from ouzel.logical.columns import returned_columns
-from ouzel.logical.pattern import has_conjunction
+from ouzel.logical.pattern import binds_in_order
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.windows import window_limit
@@ -54,7 +54,7 @@ class Finishing:
         self.counters = counters
         self.repeats = repeats
         self.limit = window_limit(query)
-        self.scattered = has_conjunction(query.pattern)
+        self.scattered = not binds_in_order(query.pattern)
         self.room = limits.memory()
         self._nothing: Found | None = None
         self._returned = returned_columns(query)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from ouzel.explain.formulas import formula, mask, placed_first, same_partition, term, within
 from ouzel.explain.layout import Entry, Placed, columns
-from ouzel.explain.words import output_words
+from ouzel.explain.words import infix, output_words
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.pattern import Binds
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.rewrites import Rewritten
 from ouzel.physical.contract import Explained
 from ouzel.physical.finish.negation import Between
 from ouzel.physical.tree.build import Tree
@@ -22,19 +23,25 @@ MOST_DRAWN = 4
 
 
 def explained(
-    query: BoundQuery, trees: Sequence[Tree], negated: Sequence[Negated], order: Sequence[str]
+    written: BoundQuery,
+    rewritten: Rewritten,
+    trees: Sequence[Tree],
+    negated: Sequence[Negated],
+    order: Sequence[str],
 ) -> Explained:
-    """The sections of the plan; the conditions, each with the one place where it went."""
+    """The sections of the plan; the conditions as they were written, each with the one place where it went."""
+    query = rewritten.query
     drawn = [line for tree in trees[:MOST_DRAWN] for line in _picture(tree)]
     more = len(trees) - MOST_DRAWN
     drawn += [f"and {more} more, with other closures left empty"] if more > 0 else []
     sections = [
+        ("rewritten", columns([(rule, [infix(after.pattern)]) for rule, after in rewritten.steps])),
         ("leaves", _leaves(query)),
         ("tree", [f"order of joins: {order[0]}", *order[1:], *drawn]),
         ("negation", columns([_refuted(query, one) for one in negated])),
         ("transform", _transform(query)),
     ]
-    return Explained(sections, _placed(query, trees))
+    return Explained(sections, _placed(written, query, trees))
 
 
 def _leaves(query: BoundQuery) -> list[str]:
@@ -105,12 +112,15 @@ def _transform(query: BoundQuery) -> list[str]:
     return [f"records of the root {apart}{goal}: {output_words(query)}"]
 
 
-def _placed(query: BoundQuery, trees: Sequence[Tree]) -> Placed:
+def _placed(written: BoundQuery, query: BoundQuery, trees: Sequence[Tree]) -> Placed:
     placed = placed_first(query, "leaves: events are linked by partition")
-    for conjunct in query.conjuncts:
-        if conjunct.component is None:
-            continue
-        placed.append((conjunct.text, _place(conjunct, trees)))
+    left = {one.variable for one in query.components}
+    for conjunct in written.conjuncts:
+        gone = sorted(conjunct.variables - left)
+        if gone:
+            placed.append((conjunct.text, f"nowhere: {gone[0]} was rewritten"))
+        elif conjunct.component is not None:
+            placed.append((conjunct.text, _place(conjunct, trees)))
     return placed + [(text, "every join") for text in within(query)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ouzel.logical.conjuncts import Conjunct, Place
-from ouzel.logical.pattern import Component, has_conjunction
+from ouzel.logical.pattern import Component, binds_in_order, has_conjunction
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.finish.negation import Between, Refutation
 from ouzel.physical.tree.nodes import Bar
@@ -43,7 +43,7 @@ def refutation(query: BoundQuery, one: Negated) -> Refutation:
     """What finds the matches that a negative component refutes."""
     positives = tuple(component for component in query.components if not component.negative)
     optional = frozenset(component.variable for component in positives)
-    scattered = has_conjunction(query.pattern)
+    scattered = not binds_in_order(query.pattern)
     return Refutation(positives, optional, one.component, list(one.conjuncts), one.between, scattered=scattered)
 
 

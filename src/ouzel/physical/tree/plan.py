@@ -11,6 +11,7 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.pattern import Disjunction, Pattern, Step, may_be_empty
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.rewrites import Rewritten, rewrite
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import window_limit
@@ -41,9 +42,13 @@ ON, OFF = "on", "off"
 
 @dataclass(frozen=True)
 class TreePlan:
-    """A query under skip_till_any_match: a tree for each of its variants."""
+    """A query under skip_till_any_match: a tree for each of its variants.
 
-    query: BoundQuery
+    `written` is the query as it was before it was `rewritten` to be simpler.
+    """
+
+    written: BoundQuery
+    rewritten: Rewritten
     variants: tuple[Variant, ...]
     plan: str = AUTO
     negation: str = PUSHED
@@ -56,12 +61,20 @@ class TreePlan:
             raise UnsuitableError(f"a tree finds all combinations, and the strategy is {query.strategy.value}")
         if query.shares_bits:
             raise UnsuitableError("a tree takes at most 62 components")
-        variants = [one for one in variants_of(query.pattern) if one.variables and can_match(query, one)]
+        # who spells an order out means the pattern as it is written
+        simpler = rewrite(query) if plan in (AUTO, *NAMED) else Rewritten(query)
+        found = variants_of(simpler.query.pattern)
+        variants = [one for one in found if one.variables and can_match(simpler.query, one)]
         if not variants:
             raise UnsuitableError("a tree takes what binds some event")
         if plan != AUTO:
             _check(plan, variants)
-        return cls(query, tuple(variants), plan, negation, adapt)
+        return cls(query, simpler, tuple(variants), plan, negation, adapt)
+
+    @property
+    def query(self) -> BoundQuery:
+        """The query that the trees are for."""
+        return self.rewritten.query
 
     @cached_property
     def filters(self) -> Filters:
@@ -177,7 +190,7 @@ class TreePlan:
     @property
     def queries(self) -> tuple[BoundQuery, ...]:
         """The one query."""
-        return (self.query,)
+        return (self.written,)
 
     @property
     def limit(self) -> int:
@@ -195,7 +208,7 @@ class TreePlan:
         order = order if self.can_choose or self.plan != AUTO else ["there is but one"]
         if self.can_choose and statistics:
             order += self._alternatives(orders, statistics)
-        return explained(self.query, self.trees(orders), self.negated, order)
+        return explained(self.written, self.rewritten, self.trees(orders), self.negated, order)
 
     def _alternatives(self, orders: tuple[Order | None, ...], statistics: Statistics) -> list[str]:
         """What the order that is taken costs, and others."""
