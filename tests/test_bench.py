@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import ouzel as oz
-from ouzel.bench import cases, open_runs, sase, sase_plus, start_up
+from ouzel.bench import cases, open_runs, sase, sase_plus, shoot_out, start_up
 from ouzel.bench.experiments import EXPERIMENTS
 from ouzel.bench.measure import Contender, Figures, measure
 from ouzel.bench.peers import DuckDB, numpy_pass
@@ -23,14 +23,14 @@ needs_duckdb = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="Matplotlib is not installed")
 
 
-def test_there_are_the_experiments_of_both_papers_and_seven_cases() -> None:
+def test_there_are_the_experiments_of_both_papers_and_eight_cases() -> None:
     papers = [f"{paper}-{number}" for paper in ("sase", "sase+") for number in range(1, 7)]
-    others = ["flink", "counting", "pushes", "composition", "start-up", "planning", "spark"]
+    others = ["flink", "counting", "pushes", "composition", "start-up", "planning", "shoot-out", "spark"]
     assert list(EXPERIMENTS) == [*papers, *others]
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in EXPERIMENTS if name not in ("flink", "start-up", "planning", "spark")]
+    "name", [name for name in EXPERIMENTS if name not in ("flink", "start-up", "planning", "shoot-out", "spark")]
 )
 def test_every_experiment_runs_in_a_tiny_form(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sase, "FEW", 500)
@@ -57,6 +57,19 @@ def test_planning_is_beside_parsing() -> None:
     rows = list(EXPERIMENTS["planning"].run(5, 1))
     assert [row.series for row in rows] == ["parsing", "planning"] * 4
     assert all(row.figures["ms a query"] > 0 for row in rows)
+
+
+def test_engines_are_compared_on_random_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shoot_out, "EVENTS", 400)
+    monkeypatch.setattr(shoot_out, "STREAMS", 2)
+    rows = list(EXPERIMENTS["shoot-out"].run(12, 1))
+    told = {row.series: row.figures for row in rows if row.varied == "all"}
+    assert set(told) == {"scan", "automaton", "tree", "auto"}
+    assert told["auto"]["cases"] == told["tree"]["cases"] == 12 > told["scan"]["cases"]
+    assert all(1 <= one["of the fastest"] <= one["worst"] for name, one in told.items() if name != "auto")
+    texts = {row.varied for row in rows}
+    assert len(texts) == 7
+    assert texts == {row.varied for row in EXPERIMENTS["shoot-out"].run(12, 1)}
 
 
 def test_the_memory_of_open_runs_is_that_of_a_process_of_their_own() -> None:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ouzel.bench import cases, composition, planning, pushes, sase, sase_plus, spark_batch, spark_stream, start_up
+from ouzel.bench import (
+    cases,
+    composition,
+    planning,
+    pushes,
+    sase,
+    sase_plus,
+    shoot_out,
+    spark_batch,
+    spark_stream,
+    start_up,
+)
 from ouzel.bench.measure import Row
 
 
@@ -57,5 +68,6 @@ EXPERIMENTS = {
     "composition": Experiment(composition.composition, 5_000_000, 300_000),
     "start-up": Experiment(start_up.start_up, 200_000, 200_000, "first call"),
     "planning": Experiment(planning.planning, 1_000, 100, "ms a query", "queries"),
+    "shoot-out": Experiment(shoot_out.shoot_out, 200, 20, "of the fastest", "cases"),
     "spark": Experiment(_spark, 10_000_000, 200_000, "seconds"),
 }

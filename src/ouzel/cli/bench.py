@@ -34,7 +34,7 @@ def bench(
     ] = None,
     events: Annotated[int | None, typer.Option("--events", min=1, hidden=True)] = None,
 ) -> None:
-    """Measure Ouzel in the papers' experiments and in seven cases more, beside what else can do the same.
+    """Measure Ouzel in the papers' experiments and in eight cases more, beside what else can do the same.
 
     Times are in seconds, the best of several runs; the first call, in which kernels are compiled unless they are
     in the cache, is not among them.  Read the ratios: the machine is what it is.
