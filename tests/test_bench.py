@@ -4,43 +4,63 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import ouzel as oz
-from ouzel.bench import cases, open_runs, sase, sase_plus, shoot_out, start_up
+from ouzel.bench import (
+    cases,
+    open_runs,
+    sase,
+    sase_plus,
+    shoot_out,
+    start_up,
+    tree_batches,
+    tree_plans,
+    zstream,
+)
 from ouzel.bench.experiments import EXPERIMENTS
 from ouzel.bench.measure import Contender, Figures, measure
+from ouzel.bench.own_process import in_own_process
 from ouzel.bench.peers import DuckDB, numpy_pass
 from ouzel.bench.sequences import Sequence
 from ouzel.cli.commands import app
-from ouzel.testing.papers import sase_stream, stock_stream
+from ouzel.testing.papers import VISITED, clicks, quotes, sase_stream, stock_stream, web_log
 
 needs_duckdb = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is not installed")
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="Matplotlib is not installed")
 
 
-def test_there_are_the_experiments_of_both_papers_and_eight_cases() -> None:
+def test_there_are_the_experiments_of_three_papers_and_eight_cases() -> None:
     papers = [f"{paper}-{number}" for paper in ("sase", "sase+") for number in range(1, 7)]
+    papers += [f"zstream-{figure}" for figure in (*range(8, 18), "table-3", "table-5", "clicks")]
     others = ["flink", "counting", "pushes", "composition", "start-up", "planning", "shoot-out", "spark"]
     assert list(EXPERIMENTS) == [*papers, *others]
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in EXPERIMENTS if name not in ("flink", "start-up", "planning", "shoot-out", "spark")]
+    "name",
+    [
+        name
+        for name in EXPERIMENTS
+        if name not in ("flink", "start-up", "planning", "shoot-out", "spark") and "-table-" not in name
+    ],
 )
 def test_every_experiment_runs_in_a_tiny_form(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sase, "FEW", 500)
+    monkeypatch.setattr(zstream, "LEAST", 500)
     rows = list(EXPERIMENTS[name].run(3_000, 1))
     assert len(rows) >= 3
     assert len({(row.varied, row.series) for row in rows}) == len(rows)
     assert all(row.figures["seconds"] > 0 and row.figures["first call"] > 0 for row in rows)
     assert all(EXPERIMENTS[name].drawn in row.figures for row in rows)
     # among so few events of 1,000 or 10,000 keys there are no matches
-    assert any(row.figures.get("matches", 0) > 0 for row in rows) or name in ("sase-2", "pushes")
+    assert any(row.figures.get("matches", 0) > 0 for row in rows) or name in ("sase-2", "pushes", "zstream-17")
 
 
 def test_a_first_answer_is_timed_with_an_empty_cache_and_with_a_full_one() -> None:
@@ -73,13 +93,13 @@ def test_engines_are_compared_on_random_queries(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_memory_of_open_runs_is_that_of_a_process_of_their_own() -> None:
-    figures = open_runs.in_own_process(10, "scan", cases.STRATEGIES["scan"])
+    figures = in_own_process(open_runs.push_batches, 10, "scan", cases.STRATEGIES["scan"])
     assert 10 < figures["peak MB"] < 1_000
     assert figures["events/s"] > 0
 
 
 def test_an_engine_that_is_too_slow_is_not_asked_for_more_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def in_own_process(window: int, engine: str, strategy: str) -> Figures:
+    def in_own_process(_run: object, window: int, engine: str, strategy: str) -> Figures:
         assert strategy == cases.STRATEGIES[engine]
         return {"events/s": 1e6 if engine == "scan" else 1e6 / window}
 
@@ -153,6 +173,50 @@ def test_the_figures_of_the_second_papers_tables() -> None:
     assert 0 < merging.look(merging.run())["merged %"] < 100
 
 
+def test_a_condition_holds_for_as_many_quotes_as_a_setting_says() -> None:
+    stream = quotes(20_000, (1, 2, 1), {"Sun": 0.25})
+    types, price = np.array(stream["type"]), np.array(stream["price"])
+    ibm, sun = price[types == "IBM"], price[types == "Sun"]
+    assert len(sun) / len(ibm) == pytest.approx(2, rel=0.1)
+    assert np.mean(ibm[:4_000, None] > sun[None, :4_000]) == pytest.approx(0.25, abs=0.02)
+
+
+def test_a_setting_has_as_many_matches_as_are_wanted() -> None:
+    setting = zstream.SELECTIVITIES[3]
+    contender = tree_plans.counted(setting.stream(600_000, 200), zstream.QUERY_4)
+    assert contender.look(contender.run())["matches"] == pytest.approx(600_000, rel=0.1)
+
+
+def test_plans_have_their_time_and_their_cost() -> None:
+    setting = zstream.SELECTIVITIES[-1]
+    rows = list(
+        tree_plans.compared("x", setting.stream(50_000, 200), zstream.QUERY_4, zstream.THREE, 1, ("scan",))
+    )
+    assert [row.series for row in rows] == ["left-deep", "right-deep", "auto", "scan"]
+    left, right, auto, scan = (row.figures for row in rows)
+    assert min(left["times as slow"], right["times as slow"]) == 1
+    assert (left["times as dear"], auto["times as dear"]) == (1, 1)
+    assert right["times as dear"] > 4
+    assert "times as dear" not in scan
+
+
+def test_a_plan_adapts_to_a_stream_that_changes() -> None:
+    rows = {(row.varied, row.series): row.figures for row in tree_batches.zstream_14(24_000, 1)}
+    assert rows["the whole", "auto"]["switches"] >= 2
+    assert rows["the whole", "inner"]["switches"] == 0
+    segments = [setting.label for setting in zstream.QUERY_6_SETTINGS]
+    parts = sum(rows[segment, "auto"]["matches"] for segment in segments)
+    assert parts == rows["the whole", "auto"]["matches"] > 0
+
+
+def test_the_memory_of_a_plan_is_what_it_adds() -> None:
+    stream = quotes(4_000, (1, 1, 1, 1), {"Sun": 0.02})
+    figures = in_own_process(tree_batches.watched, stream, zstream.QUERY_6, "tree", {"plan": "bushy"})
+    assert figures["matches"] > 0
+    assert figures["most records"] > 0
+    assert 0 <= figures["peak MB"] < 100
+
+
 def test_contenders_that_do_not_agree_are_not_compared() -> None:
     nothing = Contender(lambda: None)
     contenders = {"few": nothing.also({"matches": 1_000}), "many": nothing.also({"matches": 1_001})}
@@ -193,7 +257,16 @@ def test_plots(tmp_path: Path) -> None:
     assert "<svg" in (folder / "sase-2.svg").read_text(encoding="utf-8")
 
 
+def test_a_web_log_has_the_papers_counts() -> None:
+    counts = Counter(web_log()["type"].to_pylist())
+    assert counts.pop("other") == 1_500_000 - sum(VISITED.values())
+    assert counts == VISITED
+
+
 def test_streams_are_seeded() -> None:
+    assert quotes(100, (1, 1)).equals(quotes(100, (1, 1)))
+    assert web_log(100).equals(web_log(100))
+    assert clicks(100).equals(clicks(100))
     assert sase_stream(100).equals(sase_stream(100))
     assert not stock_stream(100, seed=1).equals(stock_stream(100, seed=2))
     assert set(stock_stream(1000)["symbol"].to_pylist()) == {1, 2}

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 import ouzel as oz
 from ouzel.bench.measure import Contender, Row, measure, relative
-from ouzel.bench.open_runs import in_own_process
+from ouzel.bench.open_runs import push_batches
+from ouzel.bench.own_process import in_own_process
 
 STRATEGIES = {"scan": "skip_till_any_match", "automaton": "skip_till_next_match"}
 SLOW = 5_000
@@ -26,7 +27,7 @@ def flink(events: int, times: int) -> Iterator[Row]:  # noqa: ARG001 - one run i
     for engine, strategy in STRATEGIES.items():
         for share in (20_000, 2_000, 200, 20, 2):
             window = max(events // share, 1)
-            figures = in_own_process(window, engine, strategy)
+            figures = in_own_process(push_batches, window, engine, strategy)
             yield Row(f"{window:,} runs", f"{engine}, {strategy}", figures)
             if figures["events/s"] < SLOW:
                 break

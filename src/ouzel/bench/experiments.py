@@ -16,6 +16,8 @@ from ouzel.bench import (
     spark_batch,
     spark_stream,
     start_up,
+    tree_batches,
+    zstream,
 )
 from ouzel.bench.measure import Row
 
@@ -62,6 +64,19 @@ EXPERIMENTS = {
     "sase+-4": Experiment(sase_plus.sase_plus_4, 500_000, 100_000),
     "sase+-5": Experiment(sase_plus.sase_plus_5, 500_000, 100_000),
     "sase+-6": Experiment(sase_plus.sase_plus_6, 200_000, 50_000, "times faster"),
+    "zstream-8": Experiment(zstream.zstream_8, 5_000_000, 500_000, unit="matches"),
+    "zstream-9": Experiment(zstream.zstream_9, 5_000_000, 500_000, "1/cost", "matches"),
+    "zstream-10": Experiment(zstream.zstream_10, 5_000_000, 500_000, unit="matches"),
+    "zstream-11": Experiment(zstream.zstream_11, 5_000_000, 500_000, "1/cost", "matches"),
+    "zstream-12": Experiment(zstream.zstream_12, 1_000_000, 100_000, unit="matches"),
+    "zstream-13": Experiment(zstream.zstream_13, 1_000_000, 100_000, "1/cost", "matches"),
+    "zstream-14": Experiment(tree_batches.zstream_14, 180_000, 60_000),
+    "zstream-15": Experiment(zstream.zstream_15, 300_000, 50_000),
+    "zstream-16": Experiment(zstream.zstream_16, 300_000, 50_000),
+    "zstream-17": Experiment(zstream.zstream_17, 1_500_000, 300_000),
+    "zstream-table-3": Experiment(tree_batches.zstream_table_3, 60_000, 20_000, "peak MB"),
+    "zstream-table-5": Experiment(tree_batches.zstream_table_5, 1_500_000, 300_000, "peak MB"),
+    "zstream-clicks": Experiment(zstream.zstream_clicks, 378_000, 50_000),
     "flink": Experiment(cases.flink, 43_200_000, 1_000_000),
     "counting": Experiment(cases.counting, 50_000, 50_000),
     "pushes": Experiment(pushes.pushes, 4_000_000, 400_000),

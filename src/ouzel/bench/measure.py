@@ -9,6 +9,7 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 
+Clock = Callable[[], float]
 Figures = dict[str, float]
 """Numbers by name; the names are the columns of tables."""
 
@@ -41,7 +42,12 @@ class Contender:
 
 
 def measure(
-    varied: str, events: int, contenders: Mapping[str, Contender], times: int, against: str = ""
+    varied: str,
+    events: int,
+    contenders: Mapping[str, Contender],
+    times: int,
+    against: str = "",
+    clock: Clock = perf_counter,
 ) -> Iterator[Row]:
     """A row for each contender: how long its first call took, in which kernels are compiled, and the best later.
 
@@ -54,14 +60,14 @@ def measure(
     """
     figures: dict[str, Figures] = {}
     for series, contender in contenders.items():
-        result, seconds = timed(contender.run)
+        result, seconds = timed(contender.run, clock)
         figures[series] = {**contender.look(result), "first call": seconds}
         del result
     _check_matches(varied, figures)
     best = dict.fromkeys(contenders, float("inf"))
     for _ in range(times):
         for series, contender in contenders.items():
-            best[series] = min(best[series], timed(contender.run)[1])
+            best[series] = min(best[series], timed(contender.run, clock)[1])
     for series, seconds in best.items():
         own = {**figures[series], "seconds": seconds, "events/s": events / seconds}
         if against in best:
@@ -69,11 +75,11 @@ def measure(
         yield Row(varied, series, own, contenders[series].note)
 
 
-def timed(run: Callable[[], Any]) -> tuple[Any, float]:
+def timed(run: Callable[[], Any], clock: Clock = perf_counter) -> tuple[Any, float]:
     """The result of a call, and how long it took."""
-    began = perf_counter()
+    began = clock()
     result = run()
-    return result, perf_counter() - began
+    return result, clock() - began
 
 
 def relative(rows: Iterable[Row], to: str) -> Iterator[Row]:

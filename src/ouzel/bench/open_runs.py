@@ -1,29 +1,21 @@
-"""Very many open runs: events made as they are pushed, in a process whose memory is watched."""
+"""Very many open runs: events made as they are pushed."""
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 import ouzel as oz
 from ouzel.bench.measure import Figures, timed
+from ouzel.bench.own_process import peak_memory
 
 BATCH = 100_000
 WARM_UP = 25_000  # enough for kernels to be compiled
 BETWEEN_ENDS = 1_800_000
 VALUES = 10_000_000
 NAMES = pa.array(["Start", "End"])
-
-
-def in_own_process(window: int, engine: str, strategy: str) -> Figures:
-    """Run it in a new process, so that its memory is its own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(push_batches, window, engine, strategy).result()
 
 
 def push_batches(window: int, engine: str, strategy: str) -> Figures:
@@ -62,17 +54,3 @@ def _matcher(window: int, engine: str, strategy: str) -> oz.Matcher:
     where = f"{strategy} {{ [key] AND a.value > b.value }}"
     query = f"PATTERN SEQ(Start a, End b) WHERE {where} WITHIN {window} RETURN a.ts AS started, b.ts AS ended"
     return oz.matcher(query, starts_and_ends(0, 0).schema, engine=engine)
-
-
-def peak_memory() -> int:
-    """The most memory that this process ever had, in bytes.
-
-    Linux counts in ru_maxrss what a process had before it became this program.
-    """
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii")
-    except OSError:
-        import resource
-
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(status.split("VmHWM:")[1].split()[0]) * 1024

@@ -42,7 +42,7 @@ def bench(
     for name in names or ():
         if name not in EXPERIMENTS:
             raise typer.BadParameter(f"'{name}': required one of {', '.join(EXPERIMENTS)}", param_hint="NAMES")
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)  # 1:100:100 are rates
     figures: dict[str, Any] = {"run": _circumstances(runs), "experiments": {}}
     for name in names or EXPERIMENTS:
         experiment = EXPERIMENTS[name]
