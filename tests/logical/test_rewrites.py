@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ouzel as oz
-from engines.splits import ingested
+from engines.splits import in_batches, ingested, whole
 from ouzel.compile import compile_query
 from ouzel.explain.words import infix, type_words
 from ouzel.logical.pattern import components
@@ -181,6 +181,17 @@ def test_rewritten_random_queries(text: str, events: Events) -> None:
     except oz.OuzelError:
         assume(False)
     assert found(text, events, "tree") == wanted
+
+
+@settings(max_examples=40)
+@given(rewritable(), streams(min_events=4, max_events=10), st.lists(st.integers(0, 9), max_size=5), st.booleans())
+def test_rewritten_random_queries_in_batches(text: str, events: Events, cuts: list[int], resumed: bool) -> None:
+    text = re.sub(r"\bP\b", "D", text).replace(", match_number() AS number", "")
+    assume(rewritten(text).steps)
+    table = ingested(events, types=TYPES)
+    tree, reference = (compile_query(text, table.schema, {}, engine).plans[0] for engine in ("tree", "reference"))
+    found = in_batches(tree.physical, table, cuts, resumed=resumed)
+    assert found == whole(reference.physical, table)
 
 
 # ---- explain ---------------------------------------------------------------------------------------------

@@ -13,9 +13,11 @@ from ouzel.logical.pattern import (
     Component,
     Conjunction,
     Disjunction,
+    Operator,
     Pattern,
     Sequence,
     Step,
+    flattened,
     may_be_empty,
 )
 from ouzel.logical.schema import EventType, Schema
@@ -66,13 +68,9 @@ class PatternBinder:
             case tree.Disjunction():
                 return self._disjunction(written)
 
-    def _items(self, written: tuple[tree.Pattern, ...], kind: type) -> tuple[Pattern, ...]:
-        """Bind the items, those of the same kind flattened into their parent."""
-        items: list[Pattern] = []
-        for one in written:
-            item = self._bind(one)
-            items += item.items if isinstance(item, kind) and not isinstance(item, Step) else (item,)
-        return tuple(items)
+    def _items(self, written: tuple[tree.Pattern, ...], operator: Operator) -> tuple[Pattern, ...]:
+        """Bind the operands of an operator, flat."""
+        return flattened(operator, [self._bind(one) for one in written])
 
     def _disjunction(self, written: tree.Disjunction) -> Pattern:
         items = self._items(written.items, Disjunction)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -91,6 +91,12 @@ class Disjunction:
 
 
 Pattern = Step | Sequence | Conjunction | Disjunction
+Operator = type[Sequence] | type[Conjunction] | type[Disjunction]
+
+
+def flattened(operator: Operator, items: Iterable[Pattern]) -> tuple[Pattern, ...]:
+    """The operands of an operator, those of operands of the same kind among them: all three are associative."""
+    return tuple(one for item in items for one in (item.items if isinstance(item, operator) else (item,)))
 
 
 def components(pattern: Pattern) -> Iterator[Component]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ouzel.logical.pattern import Component, Conjunction, Disjunction, Pattern, Sequence, Step
+from ouzel.logical.pattern import Component, Operator, Pattern, Step, flattened
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.rewrites.conditions import on_more_types
-
-Kind = type[Sequence] | type[Conjunction] | type[Disjunction]
 
 
 def changed(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
@@ -19,12 +17,10 @@ def changed(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
     return change(combined(type(pattern), tuple(changed(item, change) for item in pattern.items)))
 
 
-def combined(kind: Kind, items: tuple[Pattern, ...]) -> Pattern:
-    """Items combined: what is of the same kind lies flat, as all three are associative; what is alone, is that."""
-    flat: list[Pattern] = []
-    for item in items:
-        flat += item.items if isinstance(item, kind) and not isinstance(item, Step) else (item,)
-    return flat[0] if len(flat) == 1 else kind(tuple(flat))
+def combined(operator: Operator, items: Iterable[Pattern]) -> Pattern:
+    """Operands under an operator, all of them flat; one alone needs none."""
+    flat = flattened(operator, items)
+    return flat[0] if len(flat) == 1 else operator(flat)
 
 
 def is_negative(pattern: Pattern) -> bool:
