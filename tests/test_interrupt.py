@@ -25,6 +25,7 @@ from ouzel.physical.automaton import matching as automaton
 from ouzel.physical.compiled import kernel, share
 from ouzel.physical.finish import negation
 from ouzel.physical.scan import construction
+from ouzel.physical.tree import operators
 
 SOON = 5.0
 # All of them would run for minutes.
@@ -42,6 +43,7 @@ LOOPS: dict[str, tuple[ModuleType, str, dict[str, Any]]] = {
     "matches written out": (expand, "SEQ(A a, A+ b[], B c)", {"limits": COUNTLESS}),
     "totals": (totals, "SEQ(A a, A+ b[], B c) WITHIN 75% RETURN count(*) AS n OUTPUT AGGREGATE", {}),
     "negation in an automaton": (negation, "SEQ(A a, !(C c), B b) WHERE c.x > b.x + 5", AUTOMATON),
+    "a tree": (operators, "A a & B b & C c WHERE a.x + b.x + c.x < 0", {"engine": "tree", "limits": COUNTLESS}),
 }
 COUNTS = {
     "totals": {True: 100_000, False: 10_000},

@@ -53,6 +53,11 @@ GROWING: dict[str, tuple[str, dict[str, Any], str]] = {
     "matches of the reference": ("SEQ(A a, B b, A c)", {"engine": "reference"}, "matches"),
     "runs of the reference": ("SEQ(A a, A+ b[], B c) WHERE c.x > 100", {"engine": "reference"}, "open runs"),
     "combinations": ("A a & B b & A c", {}, "matches"),
+    "records of a tree": (
+        "A a & B b & A c WHERE a.x + b.x + c.x < 0",
+        {"engine": "tree", "tuning": {"plan": "left-deep"}},
+        "records of a tree",
+    ),
 }
 
 

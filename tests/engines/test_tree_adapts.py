@@ -147,3 +147,45 @@ def test_time_goes_into_matches_not_into_orders(monkeypatch: pytest.MonkeyPatch)
     in_pieces(matcher, events.filter(pa.compute.less(events["x"], 40)), 50)
     assert len(replanted) > 3
     assert sum(replanted) <= 2 * 6_000 * 0.4
+
+
+# ---- matchers --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", [SEQUENCE, HEAP, "PATTERN (A a & B b & C c); !A n; B d WITHIN 6"])
+def test_a_matcher_goes_on_from_a_snapshot_while_orders_change(query: str) -> None:
+    events = stretch(0, 300, "B")
+    wanted = oz.match(events, query, engine="reference")
+    with ever_other_orders():
+        first = oz.matcher(query, events.schema, engine="tree")
+        found = [first.push(events.slice(at, 30)) for at in range(0, 150, 30)]
+        second = oz.restore(first.snapshot())
+        assert second.report.counters == first.report.counters
+        found += [second.push(events.slice(at, 30)) for at in range(150, 300, 30)]
+        found.append(second.finish())
+    assert pa.concat_tables(found).equals(wanted)
+    assert second.report.counters.switches > first.report.counters.switches > 2
+
+
+def test_what_is_known_of_events_is_in_snapshots() -> None:
+    """Each part of the stream is matched by another matcher, and yet it is seen that the events have changed."""
+    parts = [stretch(2_000 * number, 2_000, rare) for number, rare in enumerate("CCAACC")]
+    matcher, switches, found = oz.matcher(SEQUENCE, parts[0].schema, engine="tree"), [], []
+    for part in parts:
+        found.append(matcher.push(part))
+        matcher = oz.restore(matcher.snapshot())
+        switches.append(matcher.report.counters.switches)
+    found.append(matcher.finish())
+    assert switches[1] == 0
+    assert switches[3] == 1
+    assert switches[5] == 2
+    assert pa.concat_tables(found).equals(oz.match(pa.concat_tables(parts), SEQUENCE, engine="tree"))
+
+
+def test_a_matcher_tells_what_its_engines_did() -> None:
+    events = stretch(0, 60, "C")
+    limits = oz.Limits(max_matches=10, on_limit="shed")
+    matcher = oz.matcher("PATTERN A a; B b WITHIN 50", events.schema, engine="scan", limits=limits)
+    matcher.push(events)
+    assert matcher.report.counters.made > 0
+    assert matcher.report.counters.shed > 0

@@ -92,7 +92,7 @@ def costs(stream: pa.Table, text: str, plans: Mapping[str, str]) -> dict[str, fl
     plan = _tree_plan(text, events, AUTO)
     at_work = plan.begin(Limits(), once=True)
     at_work.push(events, None)
-    statistics = at_work.memory.statistics
+    statistics = at_work.memory.sampler.statistics
     fixed = {name: _tree_plan(text, events, order) for name, order in plans.items()}
     orders = {name: one.orders(statistics) for name, one in fixed.items()} | {AUTO: at_work.memory.orders}
     return {name: plan.cost(one, statistics) for name, one in orders.items()}

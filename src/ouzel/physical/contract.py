@@ -218,6 +218,11 @@ class Counters:
     read: int = 0
     switches: int = 0
 
+    @property
+    def shed(self) -> int:
+        """How many runs and matches were shed."""
+        return self.shed_runs + self.shed_matches
+
     def add(self, others: Counters) -> None:
         """Add what another matching did."""
         self.made += others.made
@@ -236,7 +241,7 @@ class Matching(Protocol):
 
     @property
     def open_runs(self) -> int:
-        """How many runs may still become matches: those of the automaton, nodes of a scan's stacks, what waits."""
+        """How many runs may become matches: those of the automaton, nodes of a scan's stacks, events of a tree."""
 
     @property
     def waiting(self) -> int | None:

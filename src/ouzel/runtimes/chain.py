@@ -8,6 +8,7 @@ end at one moment are there before it sees any of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 from ouzel.errors import OuzelError
 from ouzel.logical.columns import needed_columns
 from ouzel.optimizer.plan import Plan
-from ouzel.physical.contract import Found, Matching, Takes
+from ouzel.physical.contract import Counters, Found, Matching, Takes
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.composites import Inbox, composite_events, read_by
@@ -46,6 +47,13 @@ class Chain:
     def open_runs(self) -> int:
         """How many runs may still become matches."""
         return sum(link.matching.open_runs for link in self.links)
+
+    def counters(self, before: Counters) -> Counters:
+        """What its matchings did, added to what was done before they began."""
+        counters = replace(before)
+        for link in self.links:
+            counters.add(link.matching.counters)
+        return counters
 
     def step(self, events: EventTable, now: int | None) -> dict[str, pa.Table]:
         """The matches that are final when these events are there and none before `now` will follow."""

@@ -16,6 +16,7 @@ from ouzel.errors import DataError, OuzelError, SchemaError, StateError
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.times import BEGINNING, END
+from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.batches import fitted
@@ -80,6 +81,7 @@ class Matcher:
         self._queries = [plan.query for plan in compiled.plans]
         self._made = made_types(compiled.plans)
         self._chain = Chain(compiled.plans, self.limits, threads)
+        self._counted = Counters()  # before the snapshot that it goes on from
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         ties = [name for name in reading.order if name != reading.time]
         self._order = Ordering(none, delay, ties, reading.by_arrival)
@@ -172,6 +174,7 @@ class Matcher:
         self._none = None
         results = self._chain.step(events, now)
         self.report.matches += sum(table.num_rows for table in results.values())
+        self.report.counters = self._chain.counters(self._counted)
         return results[self.names[0]] if len(self.names) == 1 else results
 
     def _check_open(self) -> None:
@@ -227,6 +230,7 @@ class Matcher:
         self._order.resume(part("order", values))
         self.late = values["late"]
         self.report.resume(values)
+        self._counted = self.report.counters
         self._chain.resume(part("chain", values))
 
     def _know_columns(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -74,6 +74,7 @@ class Report:
         problems = [{"row": one.row, "column": one.column, "text": one.text} for one in self.problems]
         return {
             "counts": pa.array(counts).to_numpy(),
+            "counters": pa.array(astuple(self.counters)).to_numpy(),
             "quarantined": self.quarantined,
             "problems": pa.Table.from_pylist(problems, _PROBLEMS),
         }
@@ -81,6 +82,7 @@ class Report:
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on from a snapshot."""
         self.events, self.matches, self.late, self.quarantined_count = state["counts"].tolist()
+        self.counters = Counters(*state["counters"].tolist())
         self.quarantined = state["quarantined"]
         self.problems = [Problem(**row) for row in state["problems"].to_pylist()]
 

@@ -121,7 +121,7 @@ class CompiledMatching(ABC, Generic[Memory]):
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
         """Match the events that come next, all of a moment together."""
         # a run or node is met in some nanoseconds: a small batch is not worth a thread
-        size = LARGE if self.once else len(events) * (1 + self.open_runs // 100)
+        size = LARGE if self.once else len(events) * (1 + self.memory.open_runs // 100)
         return (stoppable(lambda: self._push(events, now), tell, size=size),)
 
     def _push(self, events: EventTable, now: int | None) -> Found:

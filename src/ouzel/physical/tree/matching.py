@@ -40,6 +40,11 @@ class TreeMatching(CompiledMatching[Memory]):
         self._possible = can_match(plan.query)
         self._costs = ResultCosts(plan.query)
 
+    @property
+    def open_runs(self) -> int:
+        """Events that may be in a match, and matches that wait: how many records there are, orders decide."""
+        return len(self.memory.retained) + len(self.memory.pending)
+
     def prepare(self, events: EventTable) -> Prepared:
         """The events that some component wants, unless there can be no match."""
         return self.preparation.of(events, self.memory.partitions, self.threads) if self._possible else NONE

@@ -20,7 +20,7 @@ from ouzel.physical.statistics import Statistics
 from ouzel.physical.tree.arrivals import Arrivals
 from ouzel.physical.tree.assembly import Assembly
 from ouzel.physical.tree.operators import Bounds, since
-from ouzel.physical.tree.sampling import Sampler, differ
+from ouzel.physical.tree.sampling import Sampler, differ, state_of, statistics_of
 from ouzel.state.parts import in_parts, part
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Memory:
         self.values = Values(plan.operands, once=once)
         self.pending = Pending()
         self.sampler = Sampler(plan.query, plan.trials)
-        self.statistics = Statistics({})
-        self.orders = plan.orders(self.statistics)
+        self.chosen_by = Statistics({})
+        self.orders = plan.orders(self.chosen_by)
         self.assemblies = self._planted()
         # the events that came since some were looked at, and how many are worth it
         self._unseen, self._due = 0, FIRST
@@ -105,13 +105,12 @@ class Memory:
         self.sampler.see(arrivals, self.retained, self.arguments())
         self._unseen, self._due = 0, min(2 * self._due, STRETCH)
         statistics = self.sampler.statistics
-        if not differ(self.statistics, statistics, CHANGED):
+        if not differ(self.chosen_by, statistics, CHANGED):
             return False
         orders = self.plan.orders(statistics)
-        self.statistics = statistics
         if self.plan.cost(orders, statistics) > (1 - BETTER) * self.plan.cost(self.orders, statistics):
             return False
-        self.orders = orders
+        self.orders, self.chosen_by = orders, statistics
         self._due = max(self._due, REST * self._replant(begin))
         return begin > 0 or self.sampler.rounds > 1  # else it was the first
 
@@ -187,17 +186,23 @@ class Memory:
 
     def state(self) -> dict[str, Any]:
         """The events, what they are like, and what waits: records are made of events."""
-        events, waiting = self.retained.state(), self.pending.state()
-        return in_parts({"retained": events, "pending": waiting, "sampler": self.sampler.state()})
+        parts = {
+            "retained": self.retained.state(),
+            "pending": self.pending.state(),
+            "seen": state_of(self.sampler.statistics),
+            "chosen_by": state_of(self.chosen_by),
+        }
+        return {**in_parts(parts), "pace": np.array([self._unseen, self._due, self.sampler.rounds])}
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state: make the records of the events anew, and none of the matches that were found."""
         retained = self.retained
         retained.resume(part("retained", state))
         self.pending.resume(part("pending", state))
-        self.sampler.resume(part("sampler", state))
-        self.statistics = self.sampler.statistics
-        self.orders = self.plan.orders(self.statistics)
+        self.sampler.statistics = statistics_of(part("seen", state))
+        self.chosen_by = statistics_of(part("chosen_by", state))
+        self.orders = self.plan.orders(self.chosen_by)
+        self._unseen, self._due, self.sampler.rounds = state["pace"].tolist()
         self.values = Values(self.plan.operands, once=False)
         if len(retained):
             events, rows = retained.events(np.arange(len(retained)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.operands import Operands
-from ouzel.physical.event_table import Integers
 from ouzel.physical.memory.growing import marked
 from ouzel.physical.memory.retained import Retained
 from ouzel.physical.statistics import Statistics
@@ -63,20 +62,14 @@ def trials_of(query: BoundQuery, conjuncts: Sequence[Conjunct], make: Callable[[
     return found
 
 
-@dataclass
 class Sampler:
-    """What is known of the events so far."""
+    """Knows what the events so far are like."""
 
-    query: BoundQuery
-    trials: Sequence[Trial]
-    rates: dict[str, float] = field(default_factory=dict)
-    shares: dict[str, float] = field(default_factory=dict)
-    partitions: float = 1.0
-    rounds: int = 0
-
-    def __post_init__(self) -> None:
-        """What is drawn must not differ from run to run."""
-        self._random = np.random.default_rng(0)
+    def __init__(self, query: BoundQuery, trials: Sequence[Trial]) -> None:
+        """Begin with nothing known."""
+        self.query, self.trials = query, trials
+        self.statistics = Statistics({})
+        self.rounds = 0
 
     def see(self, arrivals: Arrivals, retained: Retained, values: Any) -> None:
         """Sample the events of a round."""
@@ -89,50 +82,48 @@ class Sampler:
         span = float(count) if counts_events else float(retained.clocks[end - 1] - retained.clocks[begin]) + 1
         limit = float(window.limit) if window else span
         weight = max(WEIGHT, min(count / MANY, 1.0)) if self.rounds else 1.0
-        numbers = {one.variable: arrivals.of(one) for one in self.query.components}
-        for name, own in numbers.items():
-            card = len(own) / span * limit
-            self.rates[name] = weight * card + (1 - weight) * self.rates.get(name, card)
+        before, cards = self.statistics, {}
+        for one in self.query.components:
+            card = len(arrivals.of(one)) / span * limit
+            cards[one.variable] = weight * card + (1 - weight) * before.cards.get(one.variable, card)
         within = max(1, min(int(count * min(limit / span, 1.0)), MANY))
         # an event of no partition marks the place behind them
         parts = np.count_nonzero(marked(retained.partitions.count + 1, retained.parts[end - within : end]))
-        self.partitions = weight * parts + (1 - weight) * self.partitions
-        for trial in self.trials:
-            self._try(trial, numbers, values)
+        partitions = weight * parts + (1 - weight) * before.partitions
+        shares = {**before.selectivities, **self._shares(arrivals, values)}
+        self.statistics = Statistics(cards, shares, partitions)
         self.rounds += 1
 
-    def _try(self, trial: Trial, numbers: dict[str, Integers], values: Any) -> None:
-        events = [numbers[name] for name in trial.variables]
-        if not all(map(len, events)):
-            return
-        drawn = [one[self._random.integers(0, len(one), SAMPLE)].astype(np.int32) for one in events]
-        share = trial.share(drawn, values(trial.operands))
-        text = trial.conjunct.text
-        # such are multiplied: half as many and twice as many are as far away
-        self.shares[text] = share**WEIGHT * self.shares.get(text, share) ** (1 - WEIGHT)
+    def _shares(self, arrivals: Arrivals, values: Any) -> dict[str, float]:
+        """For which shares of combinations conditions hold that can be tried on some."""
+        # what is drawn must not differ from run to run, nor after a snapshot
+        random = np.random.default_rng(self.rounds)
+        numbers = {one.variable: arrivals.of(one) for one in self.query.components}
+        found = {}
+        for trial in self.trials:
+            events = [numbers[name] for name in trial.variables]
+            if not all(map(len, events)):
+                continue
+            drawn = [one[random.integers(0, len(one), SAMPLE)].astype(np.int32) for one in events]
+            share, text = trial.share(drawn, values(trial.operands)), trial.conjunct.text
+            # such are multiplied: half as many and twice as many are as far away
+            found[text] = share**WEIGHT * self.statistics.selectivities.get(text, share) ** (1 - WEIGHT)
+        return found
 
-    def state(self) -> dict[str, Any]:
-        """What is known, by name."""
-        names = sorted(self.rates), sorted(self.shares)
-        return {
-            "components": names[0],
-            "conditions": names[1],
-            "rates": np.array([self.rates[name] for name in names[0]], np.float64),
-            "shares": np.array([self.shares[name] for name in names[1]], np.float64),
-            "partitions": np.array([self.partitions], np.float64),
-            "rounds": self.rounds,
-        }
 
-    def resume(self, state: dict[str, Any]) -> None:
-        """Know what another one knew."""
-        self.rates = dict(zip(state["components"], state["rates"].tolist(), strict=True))
-        self.shares = dict(zip(state["conditions"], state["shares"].tolist(), strict=True))
-        self.partitions, self.rounds = float(state["partitions"][0]), int(state["rounds"])
+def state_of(statistics: Statistics) -> dict[str, Any]:
+    """Statistics as arrays and texts."""
+    values = {"cards": statistics.cards, "selectivities": statistics.selectivities}
+    names = {name: list(one) for name, one in values.items()}
+    arrays = {f"{name}.values": np.array(list(one.values()), np.float64) for name, one in values.items()}
+    return {**names, **arrays, "partitions": np.array([statistics.partitions], np.float64)}
 
-    @property
-    def statistics(self) -> Statistics:
-        """What is known, for the cost of plans."""
-        return Statistics(dict(self.rates), dict(self.shares), self.partitions)
+
+def statistics_of(state: dict[str, Any]) -> Statistics:
+    """Statistics of a state."""
+    values = {name: state[f"{name}.values"].tolist() for name in ("cards", "selectivities")}
+    cards, selectivities = (dict(zip(state[name], one, strict=True)) for name, one in values.items())
+    return Statistics(cards, selectivities, float(state["partitions"][0]))
 
 
 def differ(one: Statistics, other: Statistics, threshold: float) -> bool:

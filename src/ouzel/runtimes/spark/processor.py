@@ -19,13 +19,24 @@ from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME, BucketState, He
 from ouzel.runtimes.spark.task import ROWS, Task, by_name
 
 LATE, MALFORMED = "late", "malformed"
-TOLD = (LATE, MALFORMED, RUNS, STATE, TIME)
+# No query can have such a name.
+SHED, SWITCHES = "#shed", "#switches"
+TOLD = (LATE, MALFORMED, SHED, SWITCHES, RUNS, STATE, TIME)
 # Time is what the packed rows say, never what a matcher would make of its own events: it sees only one bucket's.
 ENDLESS = 2**64
 # So many matchers are kept in a worker, in case it gets their bucket again.
 MATCHERS = 64
 
 _matchers: OrderedDict[tuple[bytes, int], tuple[str, bytes, Matcher]] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """What came out of a matcher in a micro-batch: matches by query, late events, numbers of what else it did."""
+
+    results: Mapping[str, pa.Table]
+    late: pa.Table
+    told: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -53,23 +64,27 @@ class StreamTask:
         """A matcher for one bucket."""
         return self.task.matcher(watermark=ENDLESS, on_late="keep")
 
-    def step(self, matcher: Matcher, now: int, data: bytes) -> tuple[dict[str, pa.Table], pa.Table, int]:
-        """Give events to a matcher and let time pass to `now`: matches, late events, how many are malformed."""
+    def step(self, matcher: Matcher, now: int, data: bytes) -> Stepped:
+        """Give events to a matcher and let time pass to `now`."""
+        before = matcher.report.counters
         results = matcher.push(pa.ipc.open_stream(data).read_all(), now) if data else matcher.advance(now)
-        return by_name(results, matcher.names), matcher.take_late(), matcher.take_quarantined().num_rows
+        counters = matcher.report.counters
+        told = {
+            MALFORMED: matcher.take_quarantined().num_rows,
+            SHED: counters.shed - before.shed,
+            SWITCHES: counters.switches - before.switches,
+        }
+        return Stepped(by_name(results, matcher.names), matcher.take_late(), told)
 
-    def packed(
-        self, results: Mapping[str, pa.Table], late: pa.Table, malformed: int
-    ) -> Iterator[tuple[str, int, bytes]]:
+    def packed(self, stepped: Stepped) -> Iterator[tuple[str, int, bytes]]:
         """What came out of a matcher, by query, as numbers and blobs."""
-        for name, table in results.items():
+        for name, table in stepped.results.items():
             yield from self._blobs(name, table)
         if LATE in self.outputs:
-            yield from self._blobs(LATE, late)
-        elif late.num_rows:
-            yield LATE, late.num_rows, b""
-        if malformed:
-            yield MALFORMED, malformed, b""
+            yield from self._blobs(LATE, stepped.late)
+        elif stepped.late.num_rows:
+            yield LATE, stepped.late.num_rows, b""
+        yield from ((name, number, b"") for name, number in stepped.told.items() if number)
 
     def _blobs(self, name: str, table: pa.Table) -> Iterator[tuple[str, int, bytes]]:
         for begin in range(0, table.num_rows, ROWS):
@@ -94,7 +109,7 @@ class Buckets(StatefulProcessor):
         bucket, head = int(key[0]), self.state.read_head()
         matcher = self._matcher(bucket, head)
         # all of it before the first row leaves: whoever reads no further must not leave the state behind
-        matched = list(self.stream.packed(*self.stream.step(matcher, now, data)))
+        matched = list(self.stream.packed(self.stream.step(matcher, now, data)))
         version = version_after(head.version if head else b"", now, data)
         matched += self.state.write(matcher, self.stream.layout, head, version, now, data).told()
         _matchers[self.stream.key, bucket] = _run(), version, matcher

@@ -22,7 +22,7 @@ from ouzel.runtimes.spark.identity import remember
 from ouzel.runtimes.spark.keys import key_columns
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
-from ouzel.runtimes.spark.processor import LATE, MALFORMED, TOLD, Buckets, StreamTask
+from ouzel.runtimes.spark.processor import LATE, MALFORMED, SHED, SWITCHES, TOLD, Buckets, StreamTask
 from ouzel.runtimes.spark.pushdown import wanted_by_spark
 from ouzel.runtimes.spark.task import Task, by_name
 from ouzel.runtimes.spark.workers import check_state_store, check_workers
@@ -119,7 +119,8 @@ def _observed(matched: DataFrame, name: str) -> DataFrame:
         return f.coalesce(f.sum(f.when(condition, f.col("number"))), f.lit(0)).alias(label)
 
     kind = f.col("query")
-    told = {LATE: LATE, MALFORMED: MALFORMED, RUNS: "open_runs", STATE: "state_bytes"}
+    told = {LATE: LATE, MALFORMED: MALFORMED, SHED: "shed", SWITCHES: "switches"}
+    told |= {RUNS: "open_runs", STATE: "state_bytes"}
     others = [total(kind == one, label) for one, label in told.items()]
     others.append(f.max(f.when(kind == TIME, f.col("number"))).alias("watermark"))
     return matched.observe(name, total(~kind.isin(*TOLD), "matches"), *others)
