@@ -1,7 +1,7 @@
 """Which share of random queries each engine gets, and why the reference matcher gets some, wholly or in part.
 
-The queries have all operators but `&` and grouping closures, and order of texts, registered functions, composite
-events, columns of nulls and long patterns among them; each is run over a few events, for some engines find out
+The queries have all operators, and order of texts, registered functions, composite events, columns of nulls and
+long patterns among them; each is run over a few events, for some engines find out
 only then.
 
 python tests/engine_shares.py --queries 10000 --seed 20261115
@@ -29,6 +29,7 @@ from ouzel.runtimes import embedded
 from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading
+from ouzel.testing.combinations import combinations
 from ouzel.testing.programs import long_patterns, program_text, programs
 from ouzel.testing.strategies import queries, register_functions, streams
 
@@ -125,11 +126,13 @@ def _schema() -> Any:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """A query with values of all kinds, a program of queries that feed each other, or a long pattern."""
+    """A query with values of all kinds or of all operators, queries that feed each other, or a long pattern."""
     kind = draw(st.integers(1, LONG))
     if kind == LONG:
         query, events = draw(long_patterns())
         return query.text, events
+    if kind % 4 == 1:
+        return draw(combinations()).text, draw(streams(kinds=True))
     if kind % 4 == 0:
         return program_text(draw(programs())), draw(streams(10, min_events=5))
     return draw(queries(non_overlap=True, totals=True, kinds=True, lacking=True)).text, draw(streams(kinds=True))
