@@ -27,10 +27,10 @@ ONE = [{"ts": 1, "type": "A"}]
 ORDERS = ("left-deep", "right-deep", "bushy")
 
 
-def expected(query: str, events: Events) -> Events:
+def expected(query: str, events: Events, types: dict[str, Any] = TYPES) -> Events:
     """What the reference matcher finds, where the query means something and there are not too many matches."""
     try:
-        found: Events = oz.match(events, query, engine="reference", types=TYPES, limits=FEW)
+        found: Events = oz.match(events, query, engine="reference", types=types, limits=FEW)
     except oz.OuzelError:
         assume(False)
         raise

@@ -66,6 +66,24 @@ def test_orders_may_change_after_any_round(query: RandomQuery, events: Events, s
     assert found == whole(plan, table)
 
 
+@settings(max_examples=100)
+@given(QUERIES, streams(max_events=9), st.integers(1, 3))
+def test_types_that_lack_the_key(query: RandomQuery, events: Events, size: int) -> None:
+    lacking = {**TYPES, "C": {"eid": "string", "x": "int64", "y": "int64"}}
+    wanted = expected(query.text, events, lacking)
+    with ever_other_orders(size):
+        assert oz.match(events, query.text, engine="tree", types=lacking) == wanted
+
+
+def test_copies_of_events_for_matches_of_no_partition_are_not_joined() -> None:
+    types = {"A": {"eid": "string", "k": "int64"}, "C": {"eid": "string"}}
+    keys = (None, 1, 2, 1)
+    events = [{"ts": n, "eid": f"e{n}", "type": "A" if key else "C", "k": key} for n, key in enumerate(keys)]
+    query = "PATTERN C c; A a; A b WHERE [k] RETURN a.eid AS a, b.eid AS b"
+    with ever_other_orders(1):
+        assert oz.match(events, query, engine="tree", types=types) == [{"a": "e1", "b": "e3"}]
+
+
 # ---- what is seen, and when ------------------------------------------------------------------------------
 
 

@@ -15,7 +15,6 @@ from ouzel.physical.finish.compiled_matching import CompiledMatching
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Bound, joined
 from ouzel.physical.memory.prepare import NONE, Prepared
-from ouzel.physical.tree.arrivals import Arrivals
 from ouzel.physical.tree.assembly import Assembly, TooManyMatchesError
 from ouzel.physical.tree.memory import Memory
 from ouzel.physical.tree.operators import TooManyRecordsError
@@ -52,10 +51,9 @@ class TreeMatching(CompiledMatching[Memory]):
     def bind(self, prepared: Prepared, base: int) -> Bound:
         """The matches that end in a batch: events come to the leaves, round by round, and are assembled."""
         memory, spread = self.memory, self.memory.partitions.shared
-        masks = prepared.masks if spread is None else np.where(prepared.parts < spread.driven, prepared.masks, 0)
         most, found = self._most_matches(), []
         for begin, end in pairwise(_rounds(prepared.ends) if self.once else [0, len(prepared)]):
-            arrivals = Arrivals(base + begin, masks[begin:end])
+            arrivals = memory.arrivals(base + begin, base + end)
             if self.plan.can_choose:
                 self.counters.switches += memory.adapt(arrivals)
             for one in memory.assemblies:

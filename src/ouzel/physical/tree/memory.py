@@ -84,6 +84,16 @@ class Memory:
 
         return of
 
+    def arrivals(self, begin: int, end: int) -> Arrivals:
+        """The events from one number to another, by what they may be bound to.
+
+        Of copies that are in several partitions, those count that all tests tell apart.
+        """
+        masks, spread = self.retained.marks[begin:end], self.partitions.shared
+        if spread is not None:
+            masks = np.where(self.retained.parts[begin:end] < spread.driven, masks, 0)
+        return Arrivals(begin, masks)
+
     # ---- trees -------------------------------------------------------------------------------------------
 
     def _planted(self) -> list[Assembly]:
@@ -101,7 +111,7 @@ class Memory:
         begin, end = arrivals.begin, arrivals.begin + len(arrivals)
         if self._unseen > len(arrivals):
             first = max(end - self._unseen, 0)
-            arrivals = Arrivals(first, self.retained.marks[first:end])
+            arrivals = self.arrivals(first, end)
         self.sampler.see(arrivals, self.retained, self.arguments())
         self._unseen, self._due = 0, min(2 * self._due, STRETCH)
         statistics = self.sampler.statistics
@@ -124,7 +134,7 @@ class Memory:
             return 0
         oldest = self._since(end - 1)
         begin = int(np.searchsorted(self.retained.clocks[:end], oldest, side="right"))
-        arrivals = Arrivals(begin, self.retained.marks[begin:end])
+        arrivals = self.arrivals(begin, end)
         for one in self.assemblies:
             one.take(arrivals, self.retained, self.plan.limit)
             one.assemble(self.retained, self.arguments(), self.bounds(None), self._most)
