@@ -21,7 +21,7 @@ from ouzel.logical.columns import needed_columns
 from ouzel.logical.functions import registered_in
 from ouzel.logical.parameters import check_used
 from ouzel.logical.schema import INFERRED, Schema, open_schema
-from ouzel.optimizer import fitted
+from ouzel.optimizer import fitted, known
 from ouzel.physical.contract import KeepsGraph
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
@@ -94,7 +94,7 @@ class Query:
             how = _of_spark(reading_of(**reading), events.columns)
             return explain_dataframe(events, self.text, self.params, how, engine, options)
         table, _restore = ingest(events, reading_of(**reading), Report(), self._used)
-        plans = [fitted(plan, table) for plan in self._compile(table, engine).plans]
+        plans = [known(fitted(plan, table), table) for plan in self._compile(table, engine).plans]
         return explain(plans, table)
 
     def _compile(
@@ -236,7 +236,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         plans = query._compile(table, engine, tuning, having=KeepsGraph).plans
         graphs = {plan.query.name: compress(plan, table, limits, restore) for plan in plans}
         return graphs[query.names[0]] if len(query.names) == 1 else graphs
-    plans = query._compile(table, engine, tuning).plans
+    plans = tuple(fitted(plan, table) for plan in query._compile(table, engine, tuning).plans)
     results = run_program(plans, table, limits, progress, report.counters, threads_of(threads))
     report.matches = sum(result.num_rows for result in results.values())
     report.seconds = clock.perf_counter() - began

@@ -1,7 +1,7 @@
 """Stage 4: a bound query becomes a plan; every choice comes with its reason."""
 
 from ouzel.optimizer.choose_engine import check_engine, choose_engine
-from ouzel.optimizer.fit import fitted
+from ouzel.optimizer.fit import fitted, known
 from ouzel.optimizer.plan import Plan
 
-__all__ = ["Plan", "check_engine", "choose_engine", "fitted"]
+__all__ = ["Plan", "check_engine", "choose_engine", "fitted", "known"]

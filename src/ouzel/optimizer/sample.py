@@ -22,6 +22,8 @@ from ouzel.physical.tree.sampling import Trial, trials_of
 
 # In so many places a table is looked at, so many rows in each; so many combinations of them are tried.
 PLACES, ROWS, DRAWN = 4, 1_000, 128
+# Of a quick look, no conditions on several events are tried.
+FEW_ROWS = 100
 # A sample copies nothing to speak of.
 _ROOM = Room(1 << 30, "for a sample")
 
@@ -36,13 +38,13 @@ def can_sample(query: BoundQuery) -> bool:
     return is_any and not (calls or query.composites or query.shares_events or query.shares_bits)
 
 
-def sampled(query: BoundQuery, events: EventTable) -> Statistics:
+def sampled(query: BoundQuery, events: EventTable, *, closely: bool = True) -> Statistics:
     """What the events of a table are like.
 
     Rows are those of some stretches, each as long as a window at least: so that it is seen how many partitions
-    share a window.
+    share a window.  Not looked at `closely`, they are few, and conditions on several events are not tried.
     """
-    stretches = [one for one in _stretches(query, events) if len(one)]
+    stretches = [one for one in _stretches(query, events, ROWS if closely else FEW_ROWS) if len(one)]
     if not stretches:
         return Statistics({one.variable: 0.0 for one in query.components}, events=0.0)
     rows = np.concatenate(stretches)
@@ -53,29 +55,29 @@ def sampled(query: BoundQuery, events: EventTable) -> Statistics:
     prepared = Preparation(query, filters, _ROOM).of(sample, Partitions(query, once=True))
     seen = _Seen(query, events, stretches, prepared)
     relations = [one for one in query.relations if one.place is not Place.NEGATIVE]
-    shares = {**seen.single_shares(sample), **seen.shares(relations, sample)}
+    shares = {**seen.single_shares(sample), **seen.shares(relations, sample)} if closely else {}
     return Statistics(seen.cards(), shares, seen.partitions(), seen.events, seen.windows)
 
 
-def _stretches(query: BoundQuery, events: EventTable) -> list[Integers]:
+def _stretches(query: BoundQuery, events: EventTable, each: int) -> list[Integers]:
     """The rows to look at: in order of time where the table is, else spread all over it."""
     count, times, window = len(events), events.end_times, query.window
-    if count <= PLACES * ROWS:
+    if count <= PLACES * each:
         return [np.arange(count)]
     by_time = window is not None and not window.counts_events
     found = []
     for place in range(PLACES):
         begin = place * count // PLACES
-        end = begin + ROWS
+        end = begin + each
         if window is None:
             end = begin + count // PLACES
         elif by_time:
             end = max(end, int(times.searchsorted(times[begin] + window.limit)))
         end = min(end, (place + 1) * count // PLACES)
-        found.append(np.arange(begin, end, max((end - begin) // ROWS, 1)))
+        found.append(np.arange(begin, end, max((end - begin) // each, 1)))
     seen = times[np.concatenate(found)]
     if by_time and (seen[1:] < seen[:-1]).any():
-        return [np.arange(0, count, count // (PLACES * ROWS))]
+        return [np.arange(0, count, count // (PLACES * each))]
     return found
 
 

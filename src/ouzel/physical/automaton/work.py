@@ -8,7 +8,7 @@ from ouzel.physical.automaton.states import Automaton, Move
 from ouzel.physical.statistics import Statistics, Work
 
 # What each unit takes, in nanoseconds; `ouzel bench shoot-out` tells whether that is still true.
-NANOSECONDS = {"event": 60.0, "met": 2.0, "compared": 10.0, "made": 20.0, "match": 60.0}
+NANOSECONDS = {"event": 36.0, "met": 0.5, "compared": 0.5, "made": 80.0, "match": 340.0}
 # Closures double runs with every event; beyond that, all are too many.
 MOST_DOUBLED = 64.0
 
