@@ -63,7 +63,8 @@ def _choices(plan: Plan) -> list[str]:
     lines = section("partitions", [f"{by}: {plan.partition_reason}"])
     if plan.statistics is not None:
         lines += section("statistics", _statistics_words(plan.statistics))
-        engine += [f"estimated: {', '.join(f'{name} {_time(one)}' for name, one in plan.estimates)}"]
+        times = ", ".join(f"{name} {_time(one)}" for name, one in plan.estimates)
+        engine += [f"estimated: {times}"] if times else []
     return lines + section("engine", engine)
 
 

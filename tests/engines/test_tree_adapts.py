@@ -207,3 +207,16 @@ def test_a_matcher_tells_what_its_engines_did() -> None:
     matcher.push(events)
     assert matcher.report.counters.made > 0
     assert matcher.report.counters.shed > 0
+
+
+def test_a_matcher_explains_the_tree_at_work() -> None:
+    matcher = oz.matcher(SEQUENCE, stretch(0, 1, "A").schema, engine="tree")
+    assert "by a sample" not in matcher.explain()
+    drawn = []
+    for number, rare in enumerate("CA"):
+        matcher.push(stretch(5_000 * number, 5_000, rare))
+        text = matcher.explain()
+        assert "in a window, by a sample: " in text
+        drawn.append(text[text.index("SEQ  where") :].splitlines()[0])
+    assert drawn[0].startswith("SEQ  where a.x <= b.x")  # right-deep: what is rare comes first
+    assert drawn[1].startswith("SEQ  where b.x <= c.x")

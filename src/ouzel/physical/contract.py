@@ -234,6 +234,15 @@ class Counters:
         self.switches += others.switches
 
 
+@runtime_checkable
+class Adapts(Protocol):
+    """A matching that chooses anew how to match, by what events are like."""
+
+    @property
+    def chosen_by(self) -> Statistics | None:
+        """What was known of events when it last chose; None if that was nothing."""
+
+
 class Matching(Protocol):
     """A plan at work; everything that changes is in it."""
 

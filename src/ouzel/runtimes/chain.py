@@ -17,7 +17,7 @@ import pyarrow as pa
 from ouzel.errors import OuzelError
 from ouzel.logical.columns import needed_columns
 from ouzel.optimizer.plan import Plan
-from ouzel.physical.contract import Counters, Found, Matching, Takes
+from ouzel.physical.contract import Adapts, Counters, Found, Matching, Takes
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.composites import Inbox, composite_events, read_by
@@ -47,6 +47,14 @@ class Chain:
     def open_runs(self) -> int:
         """How many runs may still become matches."""
         return sum(link.matching.open_runs for link in self.links)
+
+    @property
+    def plans(self) -> list[Plan]:
+        """Its plans as they are now, each with what is known of events if that may change it."""
+        return [
+            replace(one.plan, statistics=one.matching.chosen_by) if isinstance(one.matching, Adapts) else one.plan
+            for one in self.links
+        ]
 
     def counters(self, before: Counters) -> Counters:
         """What its matchings did, added to what was done before they began."""

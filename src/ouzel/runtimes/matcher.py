@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import DataError, OuzelError, SchemaError, StateError
+from ouzel.explanation import explain
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.times import BEGINNING, END
@@ -103,6 +104,10 @@ class Matcher:
     def open_runs(self) -> int:
         """How many runs are kept that may become matches; those whose window has passed go many at once."""
         return self._chain.open_runs
+
+    def explain(self) -> str:
+        """The queries, and how they run now: trees in their order of joins, and what it was chosen by."""
+        return explain(self._chain.plans, None)
 
     # ---- events ------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from ouzel.physical.finish.compiled_matching import CompiledMatching
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Bound, joined
 from ouzel.physical.memory.prepare import NONE, Prepared
+from ouzel.physical.statistics import Statistics
 from ouzel.physical.tree.assembly import Assembly, TooManyMatchesError
 from ouzel.physical.tree.memory import Memory
 from ouzel.physical.tree.operators import TooManyRecordsError
@@ -43,6 +44,11 @@ class TreeMatching(CompiledMatching[Memory]):
     def open_runs(self) -> int:
         """Events that may be in a match, and matches that wait: how many records there are, orders decide."""
         return len(self.memory.retained) + len(self.memory.pending)
+
+    @property
+    def chosen_by(self) -> Statistics | None:
+        """What was known of events when the order of joins was chosen; None if that was nothing."""
+        return self.memory.chosen_by if self.memory.chosen_by.cards else None
 
     def prepare(self, events: EventTable) -> Prepared:
         """The events that some component wants, unless there can be no match."""

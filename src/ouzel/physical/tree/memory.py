@@ -118,7 +118,9 @@ class Memory:
         if not differ(self.chosen_by, statistics, CHANGED):
             return False
         orders = self.plan.orders(statistics)
-        if self.plan.cost(orders, statistics) > (1 - BETTER) * self.plan.cost(self.orders, statistics):
+        best, present = (self.plan.cost(one, statistics) for one in (orders, self.orders))
+        if best > (1 - BETTER) * present:
+            self.chosen_by = statistics if best >= present else self.chosen_by  # it would be chosen again
             return False
         self.orders, self.chosen_by = orders, statistics
         self._due = max(self._due, REST * self._replant(begin))
