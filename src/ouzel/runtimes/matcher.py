@@ -16,6 +16,7 @@ from ouzel.errors import DataError, OuzelError, SchemaError, StateError
 from ouzel.explanation import explain
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.columns import needed_columns
+from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
@@ -72,14 +73,15 @@ class Matcher:
         self.params = {name: kept(value) for name, value in (params or {}).items()}
         self.engine, self.limits, self.on_late = engine, limits or Limits(), on_late
         _check_kept(schema, reading)
-        self._intake = Intake(schema, reading, lambda _schema: needed_columns(self._queries))
+        queries: list[BoundQuery] = []  # a list, as no function kept here may refer to the matcher itself
+        self._intake = Intake(schema, reading, lambda _schema: needed_columns(queries))
         none = self._intake.none
         compiled = compiled or compile_query(text, none.schema, self.params, engine)
         self.names = tuple(plan.query.name for plan in compiled.plans)
         self.report = self._intake.report
         self.late: pa.Table = none.table
         self.time = none.schema.time
-        self._queries = [plan.query for plan in compiled.plans]
+        queries += [plan.query for plan in compiled.plans]
         self._made = made_types(compiled.plans)
         self._chain = Chain(compiled.plans, self.limits, threads)
         self._counted = Counters()  # before the snapshot that it goes on from
