@@ -56,6 +56,9 @@ class Finishing:
         self.limit = window_limit(query)
         self.scattered = not binds_in_order(query.pattern)
         self.room = limits.memory()
+        # of several partitions, it is by the first match of each that their rows are in order
+        self.any_order = bool(query.aggregates) and not (query.equivalences or query.non_overlap or repeats)
+        self.any_order &= all(one.function not in ("sum", "avg") for one in query.aggregates)
         self._nothing: Found | None = None
         self._returned = returned_columns(query)
 
@@ -118,7 +121,7 @@ class Finishing:
             return self._nothing
         if retained.once:
             events, rows = retained.pushed[0], retained.pushed[1].rows
-            if not (ordered and rises(retained.ends)):
+            if not self.any_order and not (ordered and rises(retained.ends)):
                 # which events are used matters only where all is in order but for simultaneous ones
                 columns = [one.rows for one in bound.values()] if ordered else [np.zeros(0, np.int64)]
                 used = used_events(columns, len(retained))

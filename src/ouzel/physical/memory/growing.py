@@ -73,6 +73,15 @@ class Growing:
         if len(self.data) > max(_LEAST, 32 * self.count):
             self._move(2 * self.count)
 
+    def drop(self, count: int) -> None:
+        """Drop the first values, in place; as many as there were may soon come again."""
+        before, self.count = self.count, self.count - count
+        for first in range(0, self.count, _BLOCK):
+            until = min(first + _BLOCK, self.count)
+            self.data[first:until] = self.data[first + count : until + count]
+        if len(self.data) > max(_LEAST, 32 * before):
+            self._move(2 * before)
+
     def _move(self, room: int) -> None:
         data = np.empty(room, self.data.dtype)
         data[: self.count] = self.values

@@ -46,10 +46,10 @@ class Buffer:
         """Drop all records."""
         self.clear(len(self))
 
-    def clear(self, begin: int) -> None:
+    def clear(self, count: int) -> None:
         """Drop the first ones."""
-        if begin:
-            self.keep(np.arange(len(self)) >= begin)
+        for one in self._apart if count else ():
+            one.drop(count)
 
     def renumber(self, names: list[str], numbers: Numbers) -> None:
         """Give some columns new numbers of events, or of records."""
