@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ouzel.language.tree import Strategy
+from ouzel.logical.columns import needed_columns
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.filters import Filters
@@ -48,7 +49,7 @@ def sampled(query: BoundQuery, events: EventTable, *, closely: bool = True) -> S
     if not stretches:
         return Statistics({one.variable: 0.0 for one in query.components}, events=0.0)
     rows = np.concatenate(stretches)
-    sample = events.taken(rows)
+    sample = events.taken(rows).select(needed_columns([query]))
     filters = Filters(query)
     for source, _operands in filters.passes:
         pays(source, len(events))  # what is compiled for a sample, the engine takes for all the rest
@@ -120,7 +121,7 @@ class _Seen:
     def partitions(self) -> float:
         """One in how many pairs of events of one window are of one partition.
 
-        Where keys are not alike, that is fewer than there are partitions.
+        Where keys are not alike, that is fewer than there are partitions; of few events a sample could say more.
         """
         if not self.query.equivalences or self._counts or len(self.prepared) < 2:
             return 1.0
@@ -128,7 +129,8 @@ class _Seen:
         pairs = _pairs(np.unique(windows, return_counts=True)[1])
         both = np.stack((windows, self.prepared.parts))
         same = _pairs(np.unique(both, axis=1, return_counts=True)[1])
-        return max(pairs / max(same, 1.0), 1.0)
+        there = len(np.unique(self.prepared.parts))
+        return min(max(pairs / max(same, 1.0), 1.0), float(there))
 
     def single_shares(self, sample: EventTable) -> dict[str, float]:
         """For which share of the events of its types the conditions on a component alone hold, all together."""

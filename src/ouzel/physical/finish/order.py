@@ -6,7 +6,7 @@ compared event by event.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ from ouzel.physical.event_table import Integers
 from ouzel.physical.match_table import Bound, Many, One, chosen, ends_of, outermost
 from ouzel.physical.memory.growing import marked
 from ouzel.physical.recycled import recycled
+
+# So many matches are compared at a time.
+BLOCK = 1 << 20
 
 
 def rises(moments: Integers) -> bool:
@@ -108,12 +111,24 @@ def in_order(
     if not len(groups):
         return order
     sizes = np.diff(edges)[groups]
-    inner = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    at = np.arange(inner[-1]) + np.repeat(edges[groups] - inner[:-1], sizes)
     order = np.arange(len(ended)) if order is None else order
-    among = {variable: chosen(one, order[at]) for variable, one in bound.items()}
-    order[at] = order[at][_sorted(among, begun[at], inner, places, scattered=scattered)]
+    for some in _blocks(sizes):
+        inner = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[some])])
+        at = np.arange(inner[-1]) + np.repeat(edges[groups[some]] - inner[:-1], sizes[some])
+        among = {variable: chosen(one, order[at]) for variable, one in bound.items()}
+        order[at] = order[at][_sorted(among, begun[at], inner, places, scattered=scattered)]
     return order
+
+
+def _blocks(sizes: Integers) -> Iterator[slice]:
+    """Groups of matches, some at a time: what is compared takes many times the room of the matches."""
+    ends = np.cumsum(sizes)
+    begin = 0
+    while begin < len(sizes):
+        before = int(ends[begin - 1]) if begin else 0
+        end = max(int(np.searchsorted(ends, before + BLOCK, side="right")), begin + 1)
+        yield slice(begin, end)
+        begin = end
 
 
 def _is_sorted(begun: Integers, ended: Integers) -> bool:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # So many events come to the leaves in a round, if all are there at once.
 ROUND = 1 << 16
+# What it takes to put a match in order: when it starts and ends, by which events, and its place, some of it twice.
+ORDERING = 96
 
 
 class TreeMatching(CompiledMatching[Memory]):
@@ -73,10 +75,9 @@ class TreeMatching(CompiledMatching[Memory]):
         return bound if spread is None else spread.settled(bound, prepared.rows, prepared.parts)
 
     def _most_matches(self) -> int:
-        """How many matches there may be, and fit: their numbers of events, twice, and their rows in the result."""
-        cost = (
-            16 * len(self.plan.query.components) + 16 + self._costs.of(self.memory.retained.pushed[0].table).match
-        )
+        """How many matches there may be, and fit: their events, thrice, what orders them, and their results."""
+        result = self._costs.of(self.memory.retained.pushed[0].table).match
+        cost = 16 * len(self.plan.query.components) + ORDERING + result
         return max(min(self.limits.max_matches, self.room.most(cost)) - len(self.memory.pending), 1)
 
     def _assembled(self, one: Assembly, first_final: int, most: int) -> Bound:
