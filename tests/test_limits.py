@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,22 @@ def test_what_does_not_fit_can_be_shed(name: str) -> None:
     found = oz.match(events(COUNTS.get(name, 300)), f"PATTERN {query}", limits=limits, report=report, **options)
     assert report.counters.shed_matches + report.counters.shed_runs > 0
     assert found.num_rows < 2_000
+
+
+@pytest.mark.parametrize("returned", ["", "RETURN a.ts", "WHERE [x] RETURN count(*) AS n OUTPUT AGGREGATE"])
+def test_matches_of_trees_that_fit_take_no_more_than_is_said(returned: str) -> None:
+    table = pa.table({"ts": range(240), "type": list("ABC") * 80, "x": [1] * 240})
+    query = oz.query(f"PATTERN A a & B b & C c {returned}")
+    with pytest.raises(oz.OuzelError, match="would not fit"):
+        oz.match(table, query, limits=oz.Limits(max_memory="50MB"))
+    limit = 200 << 20
+    tracemalloc.start()
+    try:
+        found = oz.match(table, query, limits=oz.Limits(max_memory=limit))
+        peak = tracemalloc.get_traced_memory()[1] + found.nbytes
+    finally:
+        tracemalloc.stop()
+    assert peak < limit
 
 
 def test_half_of_what_is_available_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ouzel as oz
 from ouzel.physical.compiled import kernel
+from ouzel.physical.finish import order as order_of_results
 from ouzel.physical.finish.order import in_order, used_events
 from ouzel.physical.match_table import Bound, Many, One
 
@@ -61,7 +62,7 @@ def check(matches: Matches, width: int, moments: int, *, ordered: bool) -> None:
 
     bound = bound_of(matches, width)
     used = used_events([one.rows for one in bound.values()], EVENTS)
-    with patch.object(kernel, "COMPILE_FROM", 0):
+    with patch.object(kernel, "COMPILE_FROM", 0), patch.object(order_of_results, "BLOCK", moments):
         order = in_order(bound, ends, ends, used, lambda numbers: places[numbers], ordered=ordered)
     found = matches if order is None else [matches[number] for number in order]
     assert [key(one) for one in found] == sorted(map(key, matches))

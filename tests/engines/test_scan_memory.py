@@ -15,6 +15,7 @@ from ouzel.compile import compile_query
 from ouzel.logical.columns import needed_columns
 from ouzel.physical.limits import Limits
 from ouzel.physical.memory import chunks
+from ouzel.physical.memory import growing as arrays_that_grow
 from ouzel.physical.memory.chunks import Chunks
 from ouzel.physical.memory.growing import Growing, Numbers
 from ouzel.physical.memory.key_numbers import KeyNumbers
@@ -133,6 +134,20 @@ def test_arrays_and_chunks_keep_what_is_flagged(rounds: list[list[bool]], most: 
             assert [value for table in rows for value in table.column("n").to_pylist()] == expected
             assert [place for place in places.tolist() if place >= 0] == list(range(len(expected)))
             assert places[0] == -1
+
+
+@given(st.lists(st.tuples(st.integers(0, 5_000), st.floats(0, 1)), max_size=6))
+def test_arrays_drop_what_came_first(rounds: list[tuple[int, float]]) -> None:
+    growing, expected = Growing(np.int32), list[int]()
+    with patch.object(arrays_that_grow, "_BLOCK", 100):
+        for count, share in rounds:
+            new = list(range(count))
+            growing.extend(np.array(new, np.int32))
+            expected += new
+            dropped = round(share * len(expected))
+            growing.drop(dropped)
+            expected = expected[dropped:]
+            assert growing.values.tolist() == expected
 
 
 @given(st.lists(st.tuples(st.lists(st.integers(-(2**63), 2**63 - 1), unique=True), st.booleans()), max_size=6))

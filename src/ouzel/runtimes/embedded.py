@@ -12,6 +12,7 @@ import pyarrow as pa
 from ouzel.errors import OuzelWarning, outer_level
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.expressions import Expression, MatchNumber
+from ouzel.logical.pattern import has_conjunction_or_group
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import AddsUp, Counters, Found
 from ouzel.physical.event_table import EventTable
@@ -23,8 +24,8 @@ from ouzel.runtimes.composites import composite_events, read_by
 from ouzel.runtimes.partition_keys import match_numbers
 from ouzel.runtimes.results import result_table
 
-# From so many events on, one should know that an event takes so many nanoseconds.
-SLOW_FROM, SLOW = 100_000, 10_000
+# From so many events on, one should know that an event takes so many nanoseconds; or that combinations are tried.
+SLOW_FROM, SLOW, COMBINED_FROM = 100_000, 10_000, 100
 
 Progress = Callable[[int, int], None]
 """Called with the number of events done and the number there are."""
@@ -82,7 +83,8 @@ def _find_query(
     if not len(events):
         steps.next_query()
         return Found.nothing(plan.query, events)  # for which nothing need be compiled
-    if plan.cost >= SLOW and len(events) >= SLOW_FROM and not plan.is_asked:
+    few = COMBINED_FROM if has_conjunction_or_group(plan.query.pattern) else SLOW_FROM
+    if plan.cost >= SLOW and len(events) >= few and not plan.is_asked:
         _warn_of_slowness(plan, len(events))
     matching = plan.physical.begin(limits, once=True, threads=threads)
     (found,) = matching.push(events, None, steps.tell(len(events)))

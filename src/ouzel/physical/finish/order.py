@@ -19,7 +19,7 @@ from ouzel.physical.memory.growing import marked
 from ouzel.physical.recycled import recycled
 
 # So many matches are compared at a time.
-BLOCK = 1 << 20
+BLOCK = 1 << 16
 
 
 def rises(moments: Integers) -> bool:
