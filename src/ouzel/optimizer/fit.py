@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import factorial
+from math import exp, lgamma, log
 
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
@@ -20,6 +20,8 @@ BETTER = 0.5
 # How many runs an automaton merges is hard to tell: its estimate may be a tenth of what it takes.  Where another
 # engine comes first, it is not taken on the strength of that.
 TRUSTED = ("scan", "tree")
+# The logarithm of the most combinations that are told apart.
+MOST = 200.0
 # A combination of events takes a nanosecond at least.
 COMBINATION = 1.0
 
@@ -84,4 +86,4 @@ def _most_combinations(query: BoundQuery, events: EventTable) -> float:
     length = sum(not one.negative for one in query.components)
     if any(one.is_array for one in query.components):
         return float(count * 2.0 ** min(within, 64.0))
-    return float(count * (within / length) ** (length - 1) / factorial(length - 1))
+    return exp(min(log(max(count, 1.0)) + (length - 1) * log(max(within, 1.0) / length) - lgamma(length), MOST))

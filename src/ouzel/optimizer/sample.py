@@ -10,6 +10,7 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.times import END
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.kernel import pays
 from ouzel.physical.compiled.operands import Operands
@@ -73,7 +74,7 @@ def _stretches(query: BoundQuery, events: EventTable, each: int) -> list[Integer
         if window is None:
             end = begin + count // PLACES
         elif by_time:
-            end = max(end, int(times.searchsorted(times[begin] + window.limit)))
+            end = max(end, int(times.searchsorted(min(int(times[begin]) + window.limit, END))))
         end = min(end, (place + 1) * count // PLACES)
         found.append(np.arange(begin, end, max((end - begin) // each, 1)))
     seen = times[np.concatenate(found)]
@@ -166,10 +167,17 @@ class _Seen:
                 continue
             own = times[numbers[name]]
             low = own.searchsorted(since, side="right")
-            high = own.searchsorted(since + int(self.limit)) if not self._counts else np.full(DRAWN, len(own))
+            high = (
+                own.searchsorted(_later(since, int(self.limit))) if not self._counts else np.full(DRAWN, len(own))
+            )
             low, high = np.where(high > low, low, 0), np.where(high > low, high, len(own))
             drawn[name] = numbers[name][low + (random.random(DRAWN) * (high - low)).astype(np.int64)]
         return [drawn[name].astype(np.int32) for name in trial.variables]
+
+
+def _later(times: Integers, length: int) -> Integers:
+    """Times so much later, or the end of time."""
+    return np.where(times > END - length, END, np.minimum(times, END - length) + length)
 
 
 def _pairs(counts: Integers) -> float:

@@ -25,7 +25,7 @@ from ouzel.runtimes.partition_keys import match_numbers
 from ouzel.runtimes.results import result_table
 
 # From so many events on, one should know that an event takes so many nanoseconds; or that combinations are tried.
-SLOW_FROM, SLOW, COMBINED_FROM = 100_000, 10_000, 100
+SLOW_FROM, SLOW, COMBINED_FROM = 100_000, 50_000, 100
 
 Progress = Callable[[int, int], None]
 """Called with the number of events done and the number there are."""

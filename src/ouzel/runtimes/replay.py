@@ -39,6 +39,8 @@ class Replay:
         """Begin with no events."""
         self.query = plan.query
         self.limits = limits.settled()  # a step is a run of the query
+        # matches of the window that were reported before do not count again
+        self.all_matches = replace(limits, max_matches=Limits.max_matches).settled()
         self.counters = Counters()
         self.wait = _wait(plan.query)
         # if matches that wait must be kept apart, all are found: one that falls must not be in the way of another
@@ -57,7 +59,10 @@ class Replay:
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
         """Match all events of the window; what is new and final."""
         self.events = events if self.events is None else self.events.followed_by(events)
-        (found,) = self.physical.begin(self.limits, once=True).push(self.events, None, tell)
+        matching = self.physical.begin(self.all_matches, once=True)
+        (found,) = matching.push(self.events, None, tell)
+        # what is shed once is shed again, with all its window
+        self.counters.shed_runs = max(self.counters.shed_runs, matching.counters.shed_runs)
         matches = found.matches
         is_final = self._is_final(matches, now)
         # a match that waits leaves open what comes of those that end with it or after it
@@ -73,7 +78,15 @@ class Replay:
         if now is not None and self.horizon is not None:
             oldest = max(now - self.horizon, BEGINNING)
             self.events = self.events.taken(np.flatnonzero(self.events.end_times > oldest))
-        return (_some(found, np.flatnonzero(is_new)),)
+        return (_some(found, self._bounded(np.flatnonzero(is_new))),)
+
+    def _bounded(self, new: Integers) -> Integers:
+        """As many new matches as there may be at once."""
+        most = self.limits.max_matches
+        if len(new) > most and not self.limits.sheds:
+            raise self.limits.exceeded("max_matches")
+        self.counters.shed_matches += max(len(new) - most, 0)
+        return new[:most]
 
     def _is_final(self, matches: MatchTable, until: int | None) -> Any:
         """Which matches are certain when all events before a time are known; None is the end of the stream."""

@@ -69,11 +69,29 @@ class Assembly:
 
     def assemble(self, retained: Retained, values: Values, bounds: Bounds, matches: int) -> tuple[int, int]:
         """Assemble all records that there can be; how many were shed, and how many matches of at most so many."""
-        below = sum(one.run(retained, values, bounds, self.chains) for one in self.operators[:-1])
+        below = self._below(retained, values, bounds)
         try:
             return below, self.root.run(retained, values, replace(bounds, most=matches), self.chains)
         except TooManyRecordsError:
             raise TooManyMatchesError from None
+
+    def resume(self, retained: Retained, values: Values, bounds: Bounds) -> int:
+        """Make the records of events again whose matches were found already; how many were shed."""
+        below = self._below(retained, values, bounds)
+        if self.root.is_chain:
+            below += self.root.run(retained, values, bounds, self.chains)
+        else:
+            self.root.run(retained, values, replace(bounds, most=0, sheds=True), self.chains)
+        self.root.buffer.empty()
+        return below
+
+    def _below(self, retained: Retained, values: Values, bounds: Bounds) -> int:
+        """Make all records below the root, of which there may be so many together; how many were shed."""
+        shed = 0
+        for one in self.operators[:-1]:
+            others = len(self) - len(one)
+            shed += one.run(retained, values, replace(bounds, most=max(bounds.most - others, 1)), self.chains)
+        return shed
 
     # ---- matches out -------------------------------------------------------------------------------------
 

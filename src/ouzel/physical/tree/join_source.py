@@ -41,7 +41,7 @@ def sequence(writer: RecordWriter, node: Join) -> None:
             writer.ends_of("l", "j")
             # what comes before the latest event that must not lie between is out, too (NSEQ, 4.4.2)
             barred = [f"ends[ll] < bar{bar.component.position}" for bar in node.bars if not bar.is_left]
-            with writer.block(f"if {' or '.join(['clocks[ll] <= oldest', *barred])}:"):
+            with writer.block(f"if {' or '.join([*barred, writer.too_old('ll')])}:"):
                 writer.line("break")
             with writer.block("if ends[ll] < since and start_clocks[lf] > oldest:"), writer.scene():
                 writer.load("l", "j", node.left)
@@ -84,7 +84,7 @@ def _side(writer: RecordWriter, node: Join, own: str, other: str) -> None:
     writer.newest(other, other, own)
     with writer.block("while j >= 0 and not full:"):
         writer.ends_of(other, "j")
-        with writer.block(f"if clocks[{other}l] <= oldest:"):
+        with writer.block(f"if {writer.too_old(f'{other}l')}:"):
             writer.line("break")
         with writer.block(f"if start_clocks[{other}f] > oldest:"), writer.scene():
             writer.load(other, "j", nodes[other])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from ouzel.physical.match_table import Bound, joined
 from ouzel.physical.memory.prepare import NONE, Prepared
 from ouzel.physical.statistics import Statistics
 from ouzel.physical.tree.assembly import Assembly, TooManyMatchesError
-from ouzel.physical.tree.memory import Memory
+from ouzel.physical.tree.memory import SPARE, Memory
 from ouzel.physical.tree.operators import TooManyRecordsError
 
 if TYPE_CHECKING:
@@ -35,7 +37,8 @@ class TreeMatching(CompiledMatching[Memory]):
     def __init__(self, plan: TreePlan, limits: Limits, *, once: bool, threads: int) -> None:
         """Begin with nothing."""
         limits = limits.settled()
-        most = min(limits.max_nodes, limits.memory().most(4 * (len(plan.query.components) + 4)))
+        most = limits.memory().most(4 * (len(plan.query.components) + 4))
+        most = min(limits.max_nodes, limits.max_runs, most)
         memory = Memory(plan, once=once, most=most, sheds=limits.sheds)
         super().__init__(plan, memory, limits, once=once, threads=threads, repeats=plan.repeats)
         self.plan = plan
@@ -63,14 +66,15 @@ class TreeMatching(CompiledMatching[Memory]):
         for begin, end in pairwise(_rounds(prepared.ends) if self.once else [0, len(prepared)]):
             arrivals = memory.arrivals(base + begin, base + end)
             if self.plan.can_choose:
-                self.counters.switches += memory.adapt(arrivals)
+                with self._bounded():
+                    self.counters.switches += memory.adapt(arrivals)
             for one in memory.assemblies:
                 final = one.take(arrivals, memory.retained, self.plan.limit)
                 if final is not None:
                     found.append(self._assembled(one, final, most))
                     most = max(most - len(next(iter(found[-1].values()))), 1)
             if self.once and end < len(prepared):
-                memory.drop_before(base + end)
+                memory.drop_before(base + end, SPARE)
         bound = joined(found or [memory.assemblies[0].matches(memory.retained, self.plan.limit)])
         return bound if spread is None else spread.settled(bound, prepared.rows, prepared.parts)
 
@@ -82,21 +86,39 @@ class TreeMatching(CompiledMatching[Memory]):
 
     def _assembled(self, one: Assembly, first_final: int, most: int) -> Bound:
         """An assembly round: all records that there can be, up to the root (ZStream 4.3)."""
-        memory, before = self.memory, len(one)
-        bounds = memory.bounds(first_final)
-        try:
-            shed, lost = one.assemble(memory.retained, memory.arguments(), bounds, most)
-        except TooManyRecordsError:
-            if bounds.most >= self.limits.max_nodes:
-                raise self.limits.exceeded("max_nodes") from None
-            raise self.room.exceeded(bounds.most, "records of a tree") from None
-        except TooManyMatchesError:
-            if most >= self.limits.max_matches:
-                raise self.limits.exceeded("max_matches") from None
-            raise self.room.exceeded(most, "matches") from None
+        memory = self.memory
+        # records that are too old must not take the room of others
+        memory.drop_before(first_final, memory.most // 2)
+        before = len(one)
+        with self._bounded():
+            try:
+                bounds = memory.bounds(first_final, one)
+                shed, lost = one.assemble(memory.retained, memory.arguments(), bounds, most)
+            except TooManyMatchesError:
+                if most >= self.limits.max_matches:
+                    raise self.limits.exceeded("max_matches") from None
+                raise self.room.exceeded(most, "matches") from None
         made = max(len(one) - before, 0)
         self.counters.add(Counters(made=made, shed_runs=shed, shed_matches=lost, peak=len(one)))
         return one.matches(memory.retained, self.plan.limit)
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        with self._bounded():
+            super().resume(state)
+
+    @contextmanager
+    def _bounded(self) -> Iterator[None]:
+        """Say which limit too many records reach, and count those that are shed where they are made anew."""
+        try:
+            yield
+        except TooManyRecordsError:
+            for name in ("max_nodes", "max_runs"):
+                if self.memory.most >= getattr(self.limits, name):
+                    raise self.limits.exceeded(name) from None
+            raise self.room.exceeded(self.memory.most, "records of a tree") from None
+        self.counters.shed_runs += self.memory.shed_anew
+        self.memory.shed_anew = 0
 
 
 def _rounds(ends: Integers) -> list[int]:

@@ -41,9 +41,11 @@ class Memory:
     """Events with their values, the trees that are filled with their records, matches that wait."""
 
     def __init__(self, plan: TreePlan, *, once: bool, most: int, sheds: bool) -> None:
-        """Begin with nothing; operators hold at most so many records each: more are an error, or are shed."""
+        """Begin with nothing; trees hold at most so many records together: more are an error, or are shed."""
         self.plan, self.once = plan, once
-        self._most, self._sheds = most, sheds
+        self.most, self._sheds = most, sheds
+        # of records that were made anew, for another order of joins or elsewhere
+        self.shed_anew = 0
         self.partitions = Partitions(plan.query, once=once)
         self.retained = Retained(plan.query, self.partitions, once=once, masks=True)
         self.values = Values(plan.operands, once=once)
@@ -139,14 +141,16 @@ class Memory:
         arrivals = self.arrivals(begin, end)
         for one in self.assemblies:
             one.take(arrivals, self.retained, self.plan.limit)
-            one.assemble(self.retained, self.arguments(), self.bounds(None), self._most)
-            one.root.buffer.empty()
+            self.shed_anew += one.resume(self.retained, self.arguments(), self.bounds(None, one))
         return end - begin
 
-    def bounds(self, first_final: int | None) -> Bounds:
-        """How far a round goes back in time, which begins with an event that may end a match."""
+    def bounds(self, first_final: int | None, own: Assembly) -> Bounds:
+        """How far a round goes back in time, which begins with an event that may end a match; and what a tree,
+        beside the others, may hold.
+        """
         eat = since(None, 0) if first_final is None else self._since(first_final)
-        return Bounds(self.plan.limit, eat, self._most, self._sheds)
+        others = sum(len(one) for one in self.assemblies if one is not own)
+        return Bounds(self.plan.limit, eat, max(self.most - others, 1), self._sheds)
 
     def _since(self, number: int) -> int:
         """The clock up to which events are too old for an event and all that follow."""
@@ -157,16 +161,26 @@ class Memory:
 
     # ---- what is not needed any more ---------------------------------------------------------------------
 
-    def drop_before(self, number: int) -> None:
-        """Drop the records that are too old for an event, and all that follow."""
+    def drop_before(self, number: int, spare: int) -> None:
+        """Drop the records that are too old for an event, and all that follow, of trees with many records."""
         window = self.plan.query.window
-        if window is None or window.counts_events:
+        crowded = [one for one in self.assemblies if len(one) > spare]
+        if window is None or not crowded:
             return
-        alive = self.retained.start_clocks > self._since(number)
-        for one in self.assemblies:
-            if len(one) > SPARE:
-                chains = one.drop(alive)
-                one.renumber(np.ones(len(self.retained), np.bool_), chains, self.retained)
+        alive = self.retained.start_clocks > self._oldest_before(number)
+        for one in crowded:
+            chains = one.drop(alive)
+            one.renumber(np.ones(len(self.retained), np.bool_), chains, self.retained)
+
+    def _oldest_before(self, number: int) -> Any:
+        """The clock up to which events are too old for all that follow, of each event in its partition."""
+        window, retained = self.plan.query.window, self.retained
+        if window is None or not window.counts_events:
+            return self._since(number)
+        # an event of no partition has the place behind all
+        latest = np.full(self.partitions.count + 1, -1, np.int64)
+        latest[retained.parts[:number]] = retained.clocks[:number]
+        return latest[retained.parts] - self.plan.limit
 
     def settle(self, _base: int) -> None:
         """Keep the events of a batch: records may have any of them."""
@@ -189,9 +203,10 @@ class Memory:
         if self.partitions.count + len(self.values.texts) >= 2 * self._remembered + SPARE:
             if self.partitions.tests:
                 self.pending.forget(retained.forget())
-                for one in self.assemblies:
-                    one.relink(retained)
             self.values.forget()
+            # records are looked up by the numbers of partitions and of texts
+            for one in self.assemblies:
+                one.relink(retained)
             self._remembered = self.partitions.count + len(self.values.texts)
 
     # ---- going on elsewhere ------------------------------------------------------------------------------

@@ -105,9 +105,8 @@ class TreePlan:
         for variant in self.variants:
             order = None if variant.root is None else order_of("left-deep", variant.root)
             tree = build(self.query, variant, order, pushes=self.pushes)
-            keyed = bool(self.query.equivalences)
             operands += [
-                written(node, own(), keyed=keyed).operands for node in walk(tree.root) if needs_kernel(node)
+                written(node, own(), self.query).operands for node in walk(tree.root) if needs_kernel(node)
             ]
         for one in operands:
             for column in one.columns:
@@ -172,7 +171,7 @@ class TreePlan:
     def kernels(self, tree: Tree) -> dict[int, Written]:
         """The kernels of a tree's nodes, by their numbers."""
         return {
-            number: written(node, Operands(texts=self.operands.texts), keyed=bool(self.query.equivalences))
+            number: written(node, Operands(texts=self.operands.texts), self.query)
             for number, node in enumerate(walk(tree.root))
             if needs_kernel(node)
         }

@@ -33,11 +33,11 @@ PLAIN = ("board", "marks", "room", "limit", "eat", "starts", "ends", "start_cloc
 class RecordWriter(Emitter):
     """Writes the kernel of a node."""
 
-    def __init__(self, node: Node, operands: Operands, *, keyed: bool) -> None:
-        """Begin with nothing; `keyed` if there are partitions."""
+    def __init__(self, node: Node, operands: Operands, *, keyed: bool, counts: bool) -> None:
+        """Begin with nothing; `keyed` if there are partitions, `counts` if the window counts their events."""
         super().__init__(operands=operands, depth=1)
         self.node = node
-        self.keyed = keyed
+        self.keyed, self.counts = keyed, counts
         negative = [bar.component for bar in node.bars] if isinstance(node, Join) else []
         self.known = {component.variable: component for component in (*node.components, *negative)}
         self.hashed = hashed_in(node)
@@ -150,6 +150,12 @@ class RecordWriter(Emitter):
     def together(self) -> list[Callable[[], str]]:
         """The test that two records are of one partition, where buckets hold those of several."""
         return [lambda: "parts[lf] == parts[rf]"] if self.keyed and self.hashed else []
+
+    def too_old(self, last: str) -> str:
+        """A test that a record, and all that end before it, are outside of the window."""
+        old = f"clocks[{last}] <= oldest"
+        # the position of an event in another partition tells nothing
+        return " and ".join([old, *(test() for test in self.together())]) if self.counts else old
 
     def _equal(self, side: str) -> list[Attribute]:
         return [pair["lr".index(side)] for pair in self.hashed]

@@ -13,6 +13,7 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.compiled.operands import Operands
+from ouzel.physical.compiled.user_calls import calls_users
 from ouzel.physical.memory.growing import marked
 from ouzel.physical.memory.retained import Retained
 from ouzel.physical.statistics import Statistics
@@ -43,12 +44,14 @@ class Trial:
 
 
 def trials_of(query: BoundQuery, conjuncts: Sequence[Conjunct], make: Callable[[], Operands]) -> list[Trial]:
-    """The conditions that can be tried: those that mention no closure and no group."""
+    """The conditions that can be tried: those without closures, groups, and functions of the user's."""
     components = {one.variable: one for one in query.components}
     found = []
     for conjunct in conjuncts:
         names = tuple(sorted(conjunct.variables))
         if len(names) < 2 or any(components[name].is_array for name in names):
+            continue
+        if any(map(calls_users, conjunct.literals)):
             continue
         emitter = Emitter(operands=make(), depth=1)
         with emitter.block("for i in range(len(flags)):"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 
 from ouzel.logical.pattern import Binds, Component, Conjunction, Disjunction, Pattern, Sequence, Step
 from ouzel.physical.contract import UnsuitableError
@@ -107,10 +107,12 @@ def variants_of(pattern: Pattern) -> tuple[Variant, ...]:
     for piece in _pieces(pattern):
         found += _with_or_without(_variant(piece))
         if len(found) > MOST_VARIANTS:
-            raise UnsuitableError(
-                f"closures and alternatives may be there or not in more than {MOST_VARIANTS} ways"
-            )
+            raise _too_many()
     return tuple(found)
+
+
+def _too_many() -> UnsuitableError:
+    return UnsuitableError(f"closures and alternatives may be there or not in more than {MOST_VARIANTS} ways")
 
 
 def _variant(piece: _Piece) -> Variant:
@@ -142,14 +144,14 @@ def _pieces(pattern: Pattern) -> Iterator[_Piece]:
         case Step(component):
             yield from _step(component)
         case Sequence(items):
-            for chosen in product(*(list(_pieces(item)) for item in items)):
+            for chosen in product(*map(_some_pieces, items)):
                 yield _Piece(
                     tuple(item for piece in chosen for item in piece.items),
                     tuple(gap for piece in chosen for gap in piece.gaps),
                     frozenset().union(*(piece.empty for piece in chosen)),
                 )
         case Disjunction(items):
-            pieces = [piece for item in items for piece in _pieces(item)]
+            pieces = [piece for item in items for piece in _some_pieces(item)]
             rows = [_row(piece) for piece in pieces]
             if all(_is_closed(piece, gaps) for piece, (_row_, gaps) in zip(pieces, rows, strict=True)):
                 solids = tuple(solid for solid, _gaps in rows if solid is not None)
@@ -158,6 +160,14 @@ def _pieces(pattern: Pattern) -> Iterator[_Piece]:
                 yield from pieces
         case Conjunction(items):
             yield from _heaps(items)
+
+
+def _some_pieces(pattern: Pattern) -> list[_Piece]:
+    """The same, of a part of a pattern, if they are few."""
+    found = list(islice(_pieces(pattern), MOST_VARIANTS + 1))
+    if len(found) > MOST_VARIANTS:
+        raise _too_many()
+    return found
 
 
 def _step(component: Component) -> Iterator[_Piece]:
@@ -173,7 +183,7 @@ def _heaps(items: tuple[Pattern, ...]) -> Iterator[_Piece]:
     negative = [item.component for item in items if isinstance(item, Step) and item.component.negative]
     around = tuple(Gap((component,), around=True) for component in negative)
     others = [item for item in items if not (isinstance(item, Step) and item.component.negative)]
-    for chosen in product(*(list(_pieces(item)) for item in others)):
+    for chosen in product(*map(_some_pieces, others)):
         rows = [_row(piece) for piece in chosen]
         solids = tuple(solid for solid, _gaps in rows if solid is not None)
         gaps = (*(gap for _solid, own in rows for gap in own), *around)

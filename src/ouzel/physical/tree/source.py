@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.tree.gap_source import fill
 from ouzel.physical.tree.join_source import conjunction, sequence
@@ -21,9 +22,10 @@ class Written:
     operands: Operands
 
 
-def written(node: Node, operands: Operands, *, keyed: bool) -> Written:
-    """Write the kernel of a node; `keyed` if there are partitions."""
-    writer = RecordWriter(node, operands, keyed=keyed)
+def written(node: Node, operands: Operands, query: BoundQuery) -> Written:
+    """Write the kernel of a node."""
+    counts = query.window is not None and query.window.counts_events
+    writer = RecordWriter(node, operands, keyed=bool(query.equivalences), counts=counts)
     match node:
         case Leaf():
             chain(writer, node)
