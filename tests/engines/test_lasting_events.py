@@ -48,3 +48,19 @@ def test_composite_events_wait_for_those_that_may_come_before_them() -> None:
     matcher = oz.matcher(query, table.schema)
     steps = [matcher.push(table.slice(place, 1))["q"].num_rows for place in range(len(table))]
     assert [*steps, matcher.finish()["q"].to_pylist()] == [0, 0, 0, 0, 1, []]
+
+
+@pytest.mark.parametrize("pattern", ["(A a & L b); B d", "(L b & A a); B d", "A a & L b & B d", "B d & L b & A a"])
+@pytest.mark.parametrize("length", [3, 4, 6])
+def test_windows_count_from_the_event_that_ends_first_of_those_that_start_together(
+    pattern: str, length: int
+) -> None:
+    kinds = ["A", "B", "B", "Y", "B"]
+    rows = [{"ts": ts, "type": kind, "k": 1} for ts, kind in enumerate(kinds, 1)]
+    program = f"""
+        QUERY one PATTERN A p; Y r WITHIN 100 RETURN p.k AS k INTO L
+        QUERY two PATTERN {pattern} WHERE d.ts = 5 WITHIN {length} EVENTS RETURN a.ts AS a, end(b) AS b, d.ts AS d
+    """
+    for engine in ("reference", "tree"):
+        found = oz.match(rows, program, engine=engine)["two"]
+        assert found == ([{"a": 1, "b": 4, "d": 5}] if length == 6 else []), engine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import exp, lgamma, log
+from typing import NamedTuple
 
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
@@ -13,17 +14,28 @@ from ouzel.physical.statistics import Statistics
 
 # For fewer events kernels are not even compiled.
 LARGE = 20_000
-# An engine that takes less, in nanoseconds, is not worth a look at events for which there may be a better one.
-WORTH = 50e6
-# So much cheaper another engine must be than the one that is taken where nothing is known of events.
-BETTER = 0.5
+
+
+class Doubt(NamedTuple):
+    """When to look whether there is a better engine than one that is taken where nothing is known of events.
+
+    If it takes less than `worth` nanoseconds, it is no use; a combination of events takes it `combination` at
+    least.  Another one must take less than a share of its time, `better`.
+    """
+
+    worth: float
+    combination: float
+    better: float
+
+
+# The scan is hard to beat; an automaton has a node for every event of a run, and few runs merge in sequences.
+DOUBTS = {"automaton": Doubt(10e6, 100.0, 0.8)}
+OTHERS = Doubt(50e6, 1.0, 0.5)
 # How many runs an automaton merges is hard to tell: its estimate may be a tenth of what it takes.  Where another
 # engine comes first, it is not taken on the strength of that.
 TRUSTED = ("scan", "tree")
 # The logarithm of the most combinations that are told apart.
 MOST = 200.0
-# A combination of events takes a nanosecond at least.
-COMBINATION = 1.0
 
 
 def known(plan: Plan, events: EventTable) -> Plan:
@@ -41,14 +53,16 @@ def fitted(plan: Plan, events: EventTable) -> Plan:
     """
     if plan.is_asked or len(events) < LARGE or plan.query.aggregates or not can_sample(plan.query):
         return plan
-    if _most_combinations(plan.query, events) * COMBINATION < WORTH or len(plan.rivals.offers) < 2:
+    doubt = DOUBTS.get(plan.engine, OTHERS)
+    if _most_combinations(plan.query, events) * doubt.combination < doubt.worth or len(plan.rivals.offers) < 2:
         return plan
-    if _takes(_with(plan, sampled(plan.query, events, closely=False))) < WORTH:
+    filters = getattr(plan.physical, "filters", None)
+    if _takes(_with(plan, sampled(plan.query, events, filters, closely=False), plan.engine)) < doubt.worth:
         return plan
     plan = _with(plan, sampled(plan.query, events))
     best, least = next((one for one in plan.estimates if one[0] in TRUSTED), plan.estimates[0])
     before = _takes(plan)
-    if best == plan.engine or before < WORTH or least > BETTER * before:
+    if best == plan.engine or before < doubt.worth or least > doubt.better * before:
         return plan
     engine, offer = next(one for one in plan.rivals.offers.items() if one[0].name == best)
     why = f"by estimate it takes {before / max(least, 1.0):,.0f} times as long for these events"
@@ -63,9 +77,10 @@ def fitted(plan: Plan, events: EventTable) -> Plan:
     )
 
 
-def _with(plan: Plan, statistics: Statistics) -> Plan:
-    offers = plan.rivals.offers.items()
-    times = [(engine.name, one.estimate(statistics)) for engine, one in offers if one.estimate]
+def _with(plan: Plan, statistics: Statistics, only: str = "") -> Plan:
+    """The plan with what is known of events, and what each engine would take, or one of them."""
+    offers = [(engine.name, one) for engine, one in plan.rivals.offers.items() if only in ("", engine.name)]
+    times = [(name, one.estimate(statistics)) for name, one in offers if one.estimate]
     return replace(plan, statistics=statistics, estimates=tuple(sorted(times, key=lambda one: one[1])))
 
 

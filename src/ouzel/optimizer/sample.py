@@ -40,18 +40,21 @@ def can_sample(query: BoundQuery) -> bool:
     return is_any and not (calls or query.composites or query.shares_events or query.shares_bits)
 
 
-def sampled(query: BoundQuery, events: EventTable, *, closely: bool = True) -> Statistics:
+def sampled(
+    query: BoundQuery, events: EventTable, filters: Filters | None = None, *, closely: bool = True
+) -> Statistics:
     """What the events of a table are like.
 
     Rows are those of some stretches, each as long as a window at least: so that it is seen how many partitions
     share a window.  Not looked at `closely`, they are few, and conditions on several events are not tried.
+    `filters` are those of the query, if somebody has them.
     """
     stretches = [one for one in _stretches(query, events, ROWS if closely else FEW_ROWS) if len(one)]
     if not stretches:
         return Statistics({one.variable: 0.0 for one in query.components}, events=0.0)
     rows = np.concatenate(stretches)
     sample = events.taken(rows).select(needed_columns([query]))
-    filters = Filters(query)
+    filters = filters or Filters(query)
     for source, _operands in filters.passes:
         pays(source, len(events))  # what is compiled for a sample, the engine takes for all the rest
     prepared = Preparation(query, filters, _ROOM).of(sample, Partitions(query, once=True))
@@ -127,11 +130,11 @@ class _Seen:
         if not self.query.equivalences or self._counts or len(self.prepared) < 2:
             return 1.0
         windows = self._places + PLACES * (self.prepared.end_times // max(int(self.limit), 1))
-        pairs = _pairs(np.unique(windows, return_counts=True)[1])
-        both = np.stack((windows, self.prepared.parts))
-        same = _pairs(np.unique(both, axis=1, return_counts=True)[1])
-        there = len(np.unique(self.prepared.parts))
-        return min(max(pairs / max(same, 1.0), 1.0), float(there))
+        numbers, counts = np.unique(windows, return_inverse=True, return_counts=True)[1:]
+        parts, there = self.prepared.parts, len(np.unique(self.prepared.parts))
+        both = numbers * (int(parts.max()) + 2) + parts
+        same = _pairs(np.unique(both, return_counts=True)[1])
+        return min(max(_pairs(counts) / max(same, 1.0), 1.0), float(there))
 
     def single_shares(self, sample: EventTable) -> dict[str, float]:
         """For which share of the events of its types the conditions on a component alone hold, all together."""

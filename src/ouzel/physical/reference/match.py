@@ -39,8 +39,8 @@ class Match:
 
     @property
     def first(self) -> Event:
-        """The event that starts earliest."""
-        return min(self.events, key=lambda event: event.start)
+        """The event that starts earliest; of several, one that ends first: from there a window counts events."""
+        return min(self.events, key=lambda event: (event.start, event.end))
 
     @property
     def last(self) -> Event:

@@ -88,7 +88,7 @@ def _side(writer: RecordWriter, node: Join, own: str, other: str) -> None:
             writer.line("break")
         with writer.block(f"if start_clocks[{other}f] > oldest:"), writer.scene():
             writer.load(other, "j", nodes[other])
-            writer.line("first = lf if starts[lf] <= starts[rf] else rf")
+            writer.line(f"first = rf if {writer.starts_before('rf', 'lf')} else lf")
             writer.go_on_if([*writer.together(), *_distinct(writer, node)])
             _pair(writer, node, "first", f"{own}l")
         writer.line(writer.earlier(other))

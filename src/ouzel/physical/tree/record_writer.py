@@ -151,6 +151,11 @@ class RecordWriter(Emitter):
         """The test that two records are of one partition, where buckets hold those of several."""
         return [lambda: "parts[lf] == parts[rf]"] if self.keyed and self.hashed else []
 
+    def starts_before(self, one: str, other: str) -> str:
+        """A test that an event is the first of a match, and not another: it starts before it, or also, ends."""
+        starts, ends = (f"{name}[{one}] {{}} {name}[{other}]" for name in ("starts", "ends"))
+        return f"{starts.format('<')} or ({starts.format('==')} and {ends.format('<')})"
+
     def too_old(self, last: str) -> str:
         """A test that a record, and all that end before it, are outside of the window."""
         old = f"clocks[{last}] <= oldest"
