@@ -92,7 +92,7 @@ class Query:
 
             options = optional("spark", spark, SparkOptions, SPARK) or SparkOptions()
             how = _of_spark(reading_of(**reading), events.columns)
-            return explain_dataframe(events, self.text, self.params, how, engine, options)
+            return explain_dataframe(events, self.text, self.params, how, engine, {}, options)
         table, _restore = ingest(events, reading_of(**reading), Report(), self._used)
         plans = [known(fitted(plan, table), table) for plan in self._compile(table, engine).plans]
         return explain(plans, table)
@@ -210,7 +210,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         refuse(mode != "verbose", "mode", mode, "on Spark")
         reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
         reading = _of_spark(reading, events.columns)
-        arguments = (query.text, query.params, reading, engine, limits, spark)
+        arguments = (query.text, query.params, reading, engine, tuning or {}, limits, spark)
         if events.isStreaming:
             from ouzel.runtimes.spark.streaming import match_stream
 
@@ -223,7 +223,8 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         return found
     if is_without_rows(events):
         check_used(parse(query.text), query.text, query.params)
-        none = {one.name: of_no_events(one) for one in query._bound()}
+        plans = compile_query(query.text, open_schema(), None, engine, tuning).plans
+        none = {plan.query.name: of_no_events(plan.query) for plan in plans}
         return none[query.names[0]] if len(query.names) == 1 else none
     reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     reading = replace(reading, encoding=written.encoding, delimiter=written.delimiter)
