@@ -162,6 +162,26 @@ def test_ctrl_c_ends_a_push_of_one_event(name: str, monkeypatch: pytest.MonkeyPa
     pressing.join()
 
 
+def test_ctrl_c_ends_a_push_of_few_events_to_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "COMPILE_FROM", 0)
+    table = events(12_000)
+    query = "PATTERN A a & B b & C c WHERE a.x + b.x + c.x < 0"
+
+    def push(count: int) -> None:
+        oz.matcher(query, table.schema, limits=COUNTLESS).push(table[:count])
+
+    push(100)  # what is compiled is compiled now
+    main = threading.main_thread().ident
+    assert main is not None
+    pressing = threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT))
+    begun = time.perf_counter()
+    pressing.start()
+    with pytest.raises(KeyboardInterrupt):
+        push(12_000)
+    assert time.perf_counter() - begun < 1 + SOON
+    pressing.join()
+
+
 # Ctrl-C comes while a module of Numba's is imported: the compiler, or what it imports when it compiles first.
 IN_AN_IMPORT = """
 import os, signal, sys, threading, time
