@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import ouzel as oz
@@ -82,3 +83,30 @@ def test_a_switch_takes_the_engine_that_has_it(tuning: dict[str, str], engine: s
 def test_an_engine_that_there_is_not_is_refused_without_events() -> None:
     with pytest.raises(oz.OuzelError, match="unknown engine 'treee'"):
         oz.match([], SEQUENCE, engine="treee")
+
+
+def test_explain_takes_what_match_does() -> None:
+    query = "PATTERN SEQ(A a, B b, C c) WHERE a.x > $x WITHIN 5"
+    for events in (None, EVENTS):
+        text = oz.query(query).explain(events, params={"x": 3}, tuning={"plan": "right-deep"})
+        assert "tree: it has what is to be tuned, plan; " in text
+        assert "order of joins: as asked for" in text
+        with pytest.raises(oz.OuzelError, match="tuning: required a dict of switches"):
+            oz.query(query).explain(events, tuning="bushy")  # type: ignore[arg-type]
+        with pytest.raises(oz.OuzelError, match=r"tunning: required some of params, .*\n.*did you mean 'tuning'?"):
+            oz.query(query).explain(events, tunning={"plan": "bushy"})
+
+
+def test_a_matcher_keeps_its_switches() -> None:
+    table = pa.Table.from_pylist(EVENTS)
+    matcher = oz.matcher(SEQUENCE, table.schema, tuning={"plan": "right-deep"})
+    found = matcher.push(table.slice(0, 5)).num_rows
+    other = oz.restore(matcher.snapshot())
+    assert other.tuning == {"plan": "right-deep"}
+    assert "order of joins: as asked for" in other.explain()
+    assert found + other.push(table.slice(5)).num_rows + other.finish().num_rows == len(oz.match(EVENTS, SEQUENCE))
+    for tuning, now in (({}, "none"), ({"plan": "bushy"}, "plan bushy")):
+        with pytest.raises(oz.StateError, match=f"tuning: plan right-deep, now {now}"):
+            oz.matcher(SEQUENCE, table.schema, engine="tree", tuning=tuning).restore(matcher.snapshot())
+    with pytest.raises(oz.OuzelError, match="got 'speed'"):
+        oz.matcher(SEQUENCE, table.schema, tuning={"speed": "high"})

@@ -128,7 +128,13 @@ class Task:
     def matcher(self, **options: Any) -> Matcher:
         """A matcher of the plans to run."""
         compiled = replace(self.compiled, plans=self.plans)
-        rest = {"engine": self.engine, "limits": self.limits, "compiled": compiled, **options}
+        rest = {
+            "engine": self.engine,
+            "tuning": self.tuning,
+            "limits": self.limits,
+            "compiled": compiled,
+            **options,
+        }
         return Matcher(self.text, self.schema, self.reading, self.params, **rest)
 
     # ---- in a worker -------------------------------------------------------------------------------------
