@@ -162,6 +162,66 @@ def test_ctrl_c_ends_a_push_of_one_event(name: str, monkeypatch: pytest.MonkeyPa
     pressing.join()
 
 
+def test_ctrl_c_ends_a_push_of_few_events_to_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "COMPILE_FROM", 0)
+    table = events(12_000)
+    query = "PATTERN A a & B b & C c WHERE a.x + b.x + c.x < 0"
+
+    def push(count: int) -> None:
+        oz.matcher(query, table.schema, limits=COUNTLESS).push(table[:count])
+
+    push(100)  # what is compiled is compiled now
+    main = threading.main_thread().ident
+    assert main is not None
+    pressing = threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT))
+    begun = time.perf_counter()
+    pressing.start()
+    with pytest.raises(KeyboardInterrupt):
+        push(12_000)
+    assert time.perf_counter() - begun < 1 + SOON
+    pressing.join()
+
+
+# Ctrl-C comes while a module of Numba's is imported: the compiler, or what it imports when it compiles first.
+IN_AN_IMPORT = """
+import os, signal, sys, threading, time
+import numpy as np, pyarrow as pa
+import ouzel as oz
+from ouzel.physical.compiled import kernel
+
+kernel.COMPILE_FROM = 0
+events = pa.table({"ts": np.arange(30), "type": ["A", "B", "C"] * 10})
+
+class Pressing:
+    def find_spec(self, name, *_):
+        if name == sys.argv[1] and self in sys.meta_path:
+            sys.meta_path.remove(self)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            time.sleep(0.2)
+
+def push():
+    matcher = oz.matcher("PATTERN A a & B b & C c WITHIN 5", events.schema)
+    matcher.push(events)
+    return matcher.finish()
+
+sys.meta_path.insert(0, Pressing())
+try:
+    push()
+    print("not interrupted")
+except KeyboardInterrupt:
+    push()
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("module", ["numba.core.datamodel", "numba.cpython.listobj"])
+def test_ctrl_c_in_an_import_of_numba_leaves_it_whole(module: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "OUZEL_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", IN_AN_IMPORT, module]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=120)
+    assert (done.stdout, done.stderr) == ("done\n", "")
+
+
 def test_an_interrupted_matcher_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     table = events(3_000)
     matcher = oz.matcher(f"PATTERN {LOOPS['a scan'][1]}", table.schema)

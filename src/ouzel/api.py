@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from ouzel.arguments import CALLABLE, DICT, optional, reading_of, refuse, threads_of
+from ouzel.arguments import CALLABLE, DICT, check_names, optional, reading_of, refuse, threads_of, tuning_of
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError, QueryError
 from ouzel.explanation import explain
@@ -81,20 +81,30 @@ class Query:
         return other
 
     def explain(
-        self, events: Any = None, *, engine: str = "auto", spark: SparkOptions | None = None, **reading: Any
+        self,
+        events: Any = None,
+        *,
+        params: Mapping[str, Any] | None = None,
+        engine: str = "auto",
+        tuning: Mapping[str, str] | None = None,
+        spark: SparkOptions | None = None,
+        **reading: Any,
     ) -> str:
-        """Say what the query means and how it will be run; `events`, `spark` and `reading` are as in `match`."""
+        """Say what the query means and how it will be run; what is not said here is as in `match`."""
+        check_names(reading, ("params", "engine", "tuning", "spark"))
+        query = self._with(optional("params", params, Mapping, DICT) or {})
+        tuning = tuning_of(tuning)
         if events is None:
-            params = self.params or None
-            return explain(compile_query(self.text, open_schema(), params, engine).plans, None)
+            compiled = compile_query(query.text, open_schema(), query.params or None, engine, tuning)
+            return explain(compiled.plans, None)
         if is_spark(events):
             from ouzel.runtimes.spark.words import explain_dataframe
 
             options = optional("spark", spark, SparkOptions, SPARK) or SparkOptions()
             how = _of_spark(reading_of(**reading), events.columns)
-            return explain_dataframe(events, self.text, self.params, how, engine, options)
-        table, _restore = ingest(events, reading_of(**reading), Report(), self._used)
-        plans = [known(fitted(plan, table), table) for plan in self._compile(table, engine).plans]
+            return explain_dataframe(events, query.text, query.params, how, engine, tuning, options)
+        table, _restore = ingest(events, reading_of(**reading), Report(), query._used)
+        plans = [known(fitted(plan, table), table) for plan in query._compile(table, engine, tuning).plans]
         return explain(plans, table)
 
     def _compile(
@@ -199,7 +209,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     limits = optional("limits", limits, Limits, LIMITS) or Limits()
     report = optional("report", report, Report, "oz.Report()") or Report()
     spark = optional("spark", spark, SparkOptions, SPARK)
-    tuning = optional("tuning", tuning, Mapping, "a dict of switches and what they are set to")
+    tuning = tuning_of(tuning)
     optional("progress", progress, Callable, CALLABLE)
     length_in_ticks(watermark, "ms", "watermark")
     written = Writing(None, encoding, delimiter)
@@ -210,7 +220,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         refuse(mode != "verbose", "mode", mode, "on Spark")
         reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
         reading = _of_spark(reading, events.columns)
-        arguments = (query.text, query.params, reading, engine, limits, spark)
+        arguments = (query.text, query.params, reading, engine, tuning, limits, spark)
         if events.isStreaming:
             from ouzel.runtimes.spark.streaming import match_stream
 
@@ -223,7 +233,8 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         return found
     if is_without_rows(events):
         check_used(parse(query.text), query.text, query.params)
-        none = {one.name: of_no_events(one) for one in query._bound()}
+        plans = compile_query(query.text, open_schema(), None, engine, tuning).plans
+        none = {plan.query.name: of_no_events(plan.query) for plan in plans}
         return none[query.names[0]] if len(query.names) == 1 else none
     reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     reading = replace(reading, encoding=written.encoding, delimiter=written.delimiter)
@@ -260,6 +271,7 @@ def matcher(
     time_unit: str | None = None,
     params: Mapping[str, Any] | None = None,
     engine: str = "auto",
+    tuning: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     watermark: int | timedelta | str = 0,
     on_bad: str = "error",
@@ -291,6 +303,7 @@ def matcher(
         reading,
         both,
         engine=engine,
+        tuning=tuning_of(tuning),
         limits=optional("limits", limits, Limits, LIMITS),
         watermark=watermark,
         on_late=on_late,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, did_you_mean
 from ouzel.runtimes.reading import ARRIVAL, Reading
 
 Given = TypeVar("Given")
@@ -29,6 +30,22 @@ def refuse(wrong: bool, name: str, value: Any, where: str) -> None:
     """Refuse what an argument asks for where it is not to be had."""
     if wrong:
         raise OuzelError(f"{name}={value!r} is not to be had {where}\n  hint: leave out {name}")
+
+
+def tuning_of(tuning: Any) -> Mapping[str, str]:
+    """The switches that are set."""
+    return optional("tuning", tuning, Mapping, "a dict of switches and what they are set to") or {}
+
+
+def check_names(given: Iterable[str], others: Sequence[str] = ()) -> None:
+    """Refuse arguments that say nothing of how to read events; `others` are those that there are beside."""
+    known = [*others, *(one.name for one in fields(Reading) if one.name != "by_arrival")]
+    for name in given:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise OuzelError(
+                f"{name}: required some of {', '.join(known)}" + (f"\n  hint: {hint}" if hint else "")
+            )
 
 
 def threads_of(threads: Any) -> int:

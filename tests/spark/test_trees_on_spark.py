@@ -34,14 +34,25 @@ def test_a_batch_spread_over_tasks(spark: SparkSession, name: str) -> None:
     assert "3 tasks by k" in oz.query(QUERIES[name]).explain(frame, engine="tree", spark=options)
 
 
+def test_an_order_of_joins_that_is_fixed(spark: SparkSession) -> None:
+    events = stream(23, 200, 300)
+    frame = spark.createDataFrame([tuple(event.values()) for event in events], SCHEMA)
+    found = oz.match(frame, ORDERED, tuning={"plan": "(a (b c))"})
+    assert rows(found) == expected(events, ORDERED)
+    with pytest.raises(oz.OuzelError, match="plan 'left': required left-deep"):
+        oz.match(frame, ORDERED, tuning={"plan": "left"})
+    with pytest.raises(oz.OuzelError, match="tuning 'plan': it is a switch of the tree, and the engine scan was"):
+        oz.match(frame, ORDERED, engine="scan", tuning={"plan": "left-deep"})
+
+
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_stream_begun_again_from_its_checkpoint(feed: Feed, name: str) -> None:
     events = stream(22, 200, 300)
     parts = [*in_batches(events, 60, 70, disorder=10), [END]]
     feed.add(*parts[:2])
-    feed.run(QUERIES[name], engine="tree", watermark=10)
+    feed.run(QUERIES[name], tuning={"adapt": "off"}, watermark=10)
     feed.add(*parts[2:])
-    feed.run(QUERIES[name], engine="tree", watermark=10)
+    feed.run(QUERIES[name], tuning={"adapt": "off"}, watermark=10)
     found = rows(feed.found())
     assert found
     assert found == expected(events, QUERIES[name])

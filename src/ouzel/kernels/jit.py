@@ -27,6 +27,7 @@ from typing import Any
 from ouzel.kernels import arithmetic, arrays, numbering, ordering, paths, records, windows
 from ouzel.kernels.interpret import defined, viewing
 from ouzel.kernels.trust import is_own_directory, key_of, make_own_directory
+from ouzel.kernels.unbroken import unbroken
 
 Kernel = Callable[..., Any]
 
@@ -65,12 +66,19 @@ def interpreted(source: str | Kernel) -> Kernel:
 @cache
 def compiled(source: str | Kernel) -> Kernel:
     """A plain function, or the function `kernel` of generated source, compiled; from the cache if it is there."""
+    compiler = _compiler()
     if not isinstance(source, str):
-        return getattr(import_module("ouzel.kernels.compiled"), _plain(source).__name__)  # type: ignore[no-any-return]
+        return getattr(compiler, _plain(source).__name__)  # type: ignore[no-any-return]
     called = set(re.findall(r"\w+(?=\()", source))
     text = _HEADER.format(names=", ".join(["jit", *sorted(called & PLAIN.keys())])) + source
     digest = _digest(text + plain_digest())
     return _load(f"ouzel_kernel_{digest}", usable_directory() / f"k{digest}.py", text).kernel  # type: ignore[no-any-return]
+
+
+@cache
+def _compiler() -> ModuleType:
+    """Numba's compiler, with which Numba is imported."""
+    return unbroken(lambda: import_module("ouzel.kernels.compiled"))
 
 
 @cache

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ouzel.errors import OuzelError, did_you_mean
 from ouzel.logical.partition_stream import partition_stream
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan, Rivals
+from ouzel.optimizer.switches import check_switches, engines_with, owner_of
 from ouzel.physical.contract import Engine, Engines, Offer, Refusal
 
 AUTO = "auto"
@@ -25,17 +26,20 @@ def choose_engine(
     `having` is what the plan must have beyond what every plan has, as a protocol.
     """
     check_engine(engines, requested)
-    _check_tuning(engines, tuning or {})
-    asked = [engine for engine in engines if requested in (AUTO, engine.name)]
+    tuning = tuning or {}
+    check_switches(engines, tuning)
+    asked = engines_with(engines, tuning, next((one for one in engines if one.name == requested), None))
     offers: dict[Engine, Offer | Refusal] = {}
     best: tuple[Engine, Offer] | None = None
     for engine in asked:
         if best is not None and engine.cost >= best[1].cost:
             continue  # it cannot offer less
-        offer = offers[engine] = _offer(engine, query, tuning or {}, having)
+        offer = offers[engine] = _offer(engine, query, tuning, having)
         if isinstance(offer, Offer) and (best is None or offer.cost < best[1].cost):
             best = engine, offer
     if best is None:
+        if requested == AUTO and tuning:
+            raise OuzelError(_not_with(tuning, offers, choose_engine(query, engines, having=having).engine))
         raise OuzelError(_nobody(requested, offers))
     chosen, offer = best
     more_special = [engine for engine in asked[: asked.index(chosen)] if engine in offers]
@@ -43,14 +47,14 @@ def choose_engine(
     return Plan(
         query=query,
         engine=chosen.name,
-        engine_reason=("it was asked for; " if requested != AUTO else "") + chosen.purpose,
+        engine_reason=_asked_for(requested, tuning) + chosen.purpose,
         partition_by=attributes,
         partition_reason=partition_reason,
         physical=offer.make(),
         cost=offer.cost,
         is_asked=requested != AUTO,
         passed_over=tuple((engine.name, _reason(offers[engine])) for engine in more_special),
-        rivals=Rivals(query, engines, tuning or {}),
+        rivals=Rivals(query, asked if requested == AUTO else engines, tuning),
     )
 
 
@@ -59,6 +63,12 @@ def _offer(engine: Engine, query: BoundQuery, tuning: Mapping[str, str], having:
     if isinstance(offer, Offer) and having is not object and not isinstance(offer.make(), having):
         return Refusal("it writes every match out")
     return offer
+
+
+def _asked_for(requested: str, tuning: Mapping[str, str]) -> str:
+    if requested != AUTO:
+        return "it was asked for; "
+    return f"it has what is to be tuned, {', '.join(tuning)}; " if tuning else ""
 
 
 def _reason(offer: Offer | Refusal) -> str:
@@ -73,6 +83,16 @@ def _nobody(requested: str, offers: Mapping[Engine, Offer | Refusal]) -> str:
     return f"no engine can run this query, {why}"
 
 
+def _not_with(tuning: Mapping[str, str], offers: Mapping[Engine, Offer | Refusal], other: str) -> str:
+    """Why the engine that has some switches cannot run a query, and which one can."""
+    name = next(iter(tuning))
+    owner, why = owner_of(tuple(offers), name), "; ".join(map(_reason, offers.values()))
+    return (
+        f"tuning '{name}': it is a switch of the {owner}, which cannot run this query: {why}\n"
+        f"  hint: leave out {', '.join(tuning)}; the engine {other} can run it"
+    )
+
+
 def check_engine(engines: Engines, requested: str) -> None:
     """Refuse the name of an engine that there is not."""
     if requested != AUTO and not any(engine.name == requested for engine in engines):
@@ -82,16 +102,3 @@ def check_engine(engines: Engines, requested: str) -> None:
             f"unknown engine '{requested}': required one of {', '.join(names)}"
             + (f"\n  hint: {hint}" if hint else "")
         )
-
-
-def _check_tuning(engines: Engines, tuning: Mapping[str, str]) -> None:
-    switches = {switch.name: switch.values for engine in engines for switch in engine.switches}
-    for name, value in tuning.items():
-        if name not in switches:
-            raise OuzelError(f"tuning: required some of {', '.join(switches)}; got '{name}'")
-        if value not in switches[name] and (switches[name] or not isinstance(value, str)):
-            raise OuzelError(f"{name}: required {_one_of(switches[name])}; got {value!r}")
-
-
-def _one_of(values: Sequence[str]) -> str:
-    return f"one of {', '.join(values)}" if values else "a text"

@@ -35,6 +35,11 @@ def reading_parts(reading: Reading, columns: Sequence[str], tick: str) -> dict[s
     }
 
 
+def tuning_parts(tuning: Mapping[str, str]) -> dict[str, str]:
+    """The switches that are set: by some of them an engine keeps something else."""
+    return {"tuning": ", ".join(f"{name} {value}" for name, value in sorted(tuning.items()))} if tuning else {}
+
+
 def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
     query = plan.query
     components = [
@@ -90,8 +95,8 @@ def differences(old: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str
     found = [
         f"{part}: {_shown(part, one, other)}, now {_shown(part, other, one)}"
         for one, other in zip(old, new, strict=True)
-        for part in other
-        if not part.endswith(WRITTEN) and one.get(part) != other[part]
+        for part in {**other, **one}
+        if not part.endswith(WRITTEN) and one.get(part) != other.get(part)
     ]
     return list(dict.fromkeys(found))  # what all queries have in common is said once
 

@@ -23,7 +23,7 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.chain import Chain
-from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts
+from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts, tuning_parts
 from ouzel.runtimes.intake import Intake
 from ouzel.runtimes.kept_parameters import kept, read, written
 from ouzel.runtimes.ordering import Ordering
@@ -54,6 +54,7 @@ class Matcher:
         params: Mapping[str, Any] | None = None,
         *,
         engine: str = "auto",
+        tuning: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         watermark: int | timedelta | str = 0,
         on_late: str = "error",
@@ -62,7 +63,8 @@ class Matcher:
     ) -> None:
         """Compile queries for events of a schema; `watermark` is how much later than others an event may come.
 
-        If they are `compiled` for these events already, it is with this engine.  `threads` share large batches.
+        If they are `compiled` for these events already, it is with this engine and its switches, `tuning`.
+        `threads` share large batches.
         """
         if not isinstance(schema, pa.Schema):
             raise SchemaError(f"schema: required a pyarrow schema; got {type(schema).__name__}")
@@ -71,12 +73,13 @@ class Matcher:
         reading = settled(reading, schema.names)
         self.text, self.schema, self.reading = text, schema, reading
         self.params = {name: kept(value) for name, value in (params or {}).items()}
-        self.engine, self.limits, self.on_late = engine, limits or Limits(), on_late
+        self.engine, self.tuning = engine, dict(tuning or {})
+        self.limits, self.on_late = limits or Limits(), on_late
         _check_kept(schema, reading)
         queries: list[BoundQuery] = []  # a list, as no function kept here may refer to the matcher itself
         self._intake = Intake(schema, reading, lambda _schema: needed_columns(queries))
         none = self._intake.none
-        compiled = compiled or compile_query(text, none.schema, self.params, engine)
+        compiled = compiled or compile_query(text, none.schema, self.params, engine, self.tuning)
         self.names = tuple(plan.query.name for plan in compiled.plans)
         self.report = self._intake.report
         self.late: pa.Table = none.table
@@ -94,7 +97,7 @@ class Matcher:
     @cached_property
     def fingerprint(self) -> list[dict[str, str]]:
         """What its queries must have in common with those of a snapshot."""
-        parts = reading_parts(self.reading, self.schema.names, self.time.tick)
+        parts = reading_parts(self.reading, self.schema.names, self.time.tick) | tuning_parts(self.tuning)
         return fingerprint([link.plan for link in self._chain.links], self.params, parts)
 
     @property
@@ -211,6 +214,7 @@ class Matcher:
             "types": _types_as_text(self.reading.types),
             "params": {name: written(value) for name, value in self.params.items()},
             "engine": self.engine,
+            "tuning": self.tuning,
             "limits": asdict(self.limits),
             "delay": self._order.delay,
             "on_late": self.on_late,
@@ -258,6 +262,7 @@ def restored(data: bytes, threads: int = 1) -> Matcher:
         reading,
         params,
         engine=header["engine"],
+        tuning=header.get("tuning"),  # there was none in snapshots of before
         limits=Limits(**header["limits"]),
         watermark=header["delay"],
         on_late=header["on_late"],

@@ -120,9 +120,12 @@ class CompiledMatching(ABC, Generic[Memory]):
 
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
         """Match the events that come next, all of a moment together."""
-        # a run or node is met in some nanoseconds: a small batch is not worth a thread
-        size = LARGE if self.once else len(events) * (1 + self.memory.open_runs // 100)
+        size = LARGE if self.once else self.size(len(events))
         return (stoppable(lambda: self._push(events, now), tell, size=size),)
+
+    def size(self, more: int) -> int:
+        """In proportion to what there is to do for so many events: for few of them a thread is not worth it."""
+        return more * (1 + self.memory.open_runs // 100)  # a run or node is met in some nanoseconds
 
     def _push(self, events: EventTable, now: int | None) -> Found:
         memory, prepared = self.memory, self.prepare(events)

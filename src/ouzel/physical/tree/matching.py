@@ -18,6 +18,7 @@ from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Bound, joined
 from ouzel.physical.memory.prepare import NONE, Prepared
 from ouzel.physical.statistics import Statistics
+from ouzel.physical.stoppable import LARGE, STEPS
 from ouzel.physical.tree.assembly import Assembly, TooManyMatchesError
 from ouzel.physical.tree.memory import SPARE, Memory
 from ouzel.physical.tree.operators import TooManyRecordsError
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 ROUND = 1 << 16
 # What it takes to put a match in order: when it starts and ends, by which events, and its place, some of it twice.
 ORDERING = 96
+# Of fewer events all choices that a closure can take are found in much less than a second.
+MOST_IN_CLOSURES = 16
 
 
 class TreeMatching(CompiledMatching[Memory]):
@@ -54,6 +57,14 @@ class TreeMatching(CompiledMatching[Memory]):
     def chosen_by(self) -> Statistics | None:
         """What was known of events when the order of joins was chosen; None if that was nothing."""
         return self.memory.chosen_by if self.memory.chosen_by.cards else None
+
+    def size(self, more: int) -> int:
+        """As many records as there can be at most, if each leaf has its part of the events: their product."""
+        held = more + len(self.memory.retained)
+        if self.plan.has_closures:
+            return LARGE if held >= MOST_IN_CLOSURES else super().size(more)
+        leaves = self.plan.leaves
+        return int(min(more * (1 + held / leaves) ** (leaves - 1) / STEPS, LARGE))
 
     def prepare(self, events: EventTable) -> Prepared:
         """The events that some component wants, unless there can be no match."""

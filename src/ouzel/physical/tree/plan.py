@@ -9,7 +9,7 @@ from functools import cached_property
 from ouzel.errors import OuzelError
 from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Place
-from ouzel.logical.pattern import Disjunction, Pattern, Step, may_be_empty
+from ouzel.logical.pattern import Binds, Disjunction, Pattern, Step, may_be_empty
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.rewrites import Rewritten, rewrite
 from ouzel.physical.compiled.filters import Filters
@@ -128,6 +128,16 @@ class TreePlan:
     def can_choose(self) -> bool:
         """Whether there are several orders of joins, and none was asked for."""
         return self.plan == AUTO and any(one.root and choices(one.root) > 2 for one in self.variants)
+
+    @cached_property
+    def leaves(self) -> int:
+        """How many leaves its largest tree has."""
+        return max(len(one.variables) for one in self.variants)
+
+    @cached_property
+    def has_closures(self) -> bool:
+        """Whether some component takes any choice of events."""
+        return any(one.binds is Binds.CLOSURE and one.is_array for one in self.query.components)
 
     def may_change(self, seen: int) -> bool:
         """Whether the order of joins may change when events were looked at so many times."""

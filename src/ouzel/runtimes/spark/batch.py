@@ -33,12 +33,15 @@ def match_dataframe(
     params: Mapping[str, Any],
     reading: Reading,
     engine: str,
+    tuning: Mapping[str, str],
     limits: Limits,
     options: SparkOptions | None,
 ) -> dict[str, DataFrame]:
     """The matches of every query as a DataFrame, computed when it is used."""
     options = options or SparkOptions()
-    whole = narrowed(Task(text, "", dict(params), reading, arrow_schema(events), engine, limits))
+    whole = narrowed(
+        Task(text, "", dict(params), reading, arrow_schema(events), engine, limits, tuning=dict(tuning))
+    )
     check_workers(events.sparkSession)
     check_types(events, whole, is_patient=options.looks_at_types)
     plans = whole.compiled.plans

@@ -37,13 +37,14 @@ def match_stream(
     params: Mapping[str, Any],
     reading: Reading,
     engine: str,
+    tuning: Mapping[str, str],
     limits: Limits,
     options: SparkOptions | None,
     watermark: int | timedelta | str,
 ) -> DataFrame:
     """The matches of a stream as a stream."""
     options = options or SparkOptions()
-    task = Task(text, "", dict(params), reading, arrow_schema(events), engine, limits)
+    task = Task(text, "", dict(params), reading, arrow_schema(events), engine, limits, tuning=dict(tuning))
     stream = stream_task(task, options, watermark)
     check_state_store(events.sparkSession)
     check_workers(events.sparkSession)

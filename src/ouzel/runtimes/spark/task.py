@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,7 +63,7 @@ class Task:
     """One query of a program, over events of an Arrow schema; `output` is what Spark expects in return.
 
     `memory` is how many bytes of events a worker holds before it sorts them on disk; `slices` are those of time,
-    if the stream is cut by it.
+    if the stream is cut by it; `tuning` are the switches of the engine.
     """
 
     text: str
@@ -76,6 +76,7 @@ class Task:
     output: pa.Schema | None = None
     memory: int = 512 << 20
     slices: Slices | None = None
+    tuning: Mapping[str, str] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans are made where they are needed: they do not travel.  Functions that users have registered do."""
@@ -102,7 +103,8 @@ class Task:
             params = sorted((name, written(kept(value))) for name, value in self.params.items())
         except StateError:
             return self._compile()  # a value that no query takes: it will say so
-        key = self.text, self.engine, repr(params), repr(self.reading), self.schema.to_string()
+        chosen = self.engine, repr(sorted(self.tuning.items()))
+        key = self.text, *chosen, repr(params), repr(self.reading), self.schema.to_string()
         compiled = _compiled.pop(key, None) or self._compile()
         _compiled[key] = compiled
         if len(_compiled) > PROGRAMS:
@@ -110,7 +112,7 @@ class Task:
         return compiled
 
     def _compile(self) -> Compiled:
-        return compile_query(self.text, self.none.schema, self.params, self.engine)
+        return compile_query(self.text, self.none.schema, self.params, self.engine, self.tuning)
 
     @property
     def plans(self) -> tuple[Plan, ...]:
@@ -126,7 +128,13 @@ class Task:
     def matcher(self, **options: Any) -> Matcher:
         """A matcher of the plans to run."""
         compiled = replace(self.compiled, plans=self.plans)
-        rest = {"engine": self.engine, "limits": self.limits, "compiled": compiled, **options}
+        rest = {
+            "engine": self.engine,
+            "tuning": self.tuning,
+            "limits": self.limits,
+            "compiled": compiled,
+            **options,
+        }
         return Matcher(self.text, self.schema, self.reading, self.params, **rest)
 
     # ---- in a worker -------------------------------------------------------------------------------------

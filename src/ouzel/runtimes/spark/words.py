@@ -25,10 +25,16 @@ if TYPE_CHECKING:
 
 
 def explain_dataframe(
-    events: DataFrame, text: str, params: Mapping[str, Any], reading: Reading, engine: str, options: SparkOptions
+    events: DataFrame,
+    text: str,
+    params: Mapping[str, Any],
+    reading: Reading,
+    engine: str,
+    tuning: Mapping[str, str],
+    options: SparkOptions,
 ) -> str:
     """Explain every query over a DataFrame, a batch or a stream."""
-    task = Task(text, "", dict(params), reading, arrow_schema(events), engine, Limits())
+    task = Task(text, "", dict(params), reading, arrow_schema(events), engine, Limits(), tuning=dict(tuning))
     narrow = narrowed(task)
     spread = _stream_words(narrow, options) if events.isStreaming else None
     if not events.isStreaming:
