@@ -52,9 +52,7 @@ def test_composite_events_wait_for_those_that_may_come_before_them() -> None:
 
 @pytest.mark.parametrize("pattern", ["(A a & L b); B d", "(L b & A a); B d", "A a & L b & B d", "B d & L b & A a"])
 @pytest.mark.parametrize("length", [3, 4, 6])
-def test_windows_count_from_the_event_that_ends_first_of_those_that_start_together(
-    pattern: str, length: int
-) -> None:
+def test_windows_count_from_the_event_that_ends_first(pattern: str, length: int) -> None:
     kinds = ["A", "B", "B", "Y", "B"]
     rows = [{"ts": ts, "type": kind, "k": 1} for ts, kind in enumerate(kinds, 1)]
     program = f"""

@@ -212,16 +212,12 @@ def numbers_held(one: One | Many) -> int:
 
 
 def outermost(bound: Bound, starts: Integers, ends: Integers) -> tuple[Integers, Integers]:
-    """The events that start first and end last in each match, whichever variables they are bound to.
-
-    Of those that start together, the first is one that ends first: from there a window counts events.
-    """
+    """The events that start first and end last in each match, whichever variables they are bound to."""
     count = len(next(iter(bound.values())))
     first, last = np.full((2, count), -1, np.int64)
     for one in bound.values():
         for low, high in _layers(one):
-            ahead = (starts[low] < starts[first]) | ((starts[low] == starts[first]) & (ends[low] < ends[first]))
-            first = np.where((low >= 0) & ((first < 0) | ahead), low, first)
+            first = np.where((low >= 0) & ((first < 0) | (starts[low] < starts[first])), low, first)
             last = np.where((high >= 0) & ((last < 0) | (ends[high] > ends[last])), high, last)
     return first, last
 

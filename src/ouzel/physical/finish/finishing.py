@@ -105,6 +105,8 @@ class Finishing:
                 pending.keep(np.flatnonzero(keep))
         assert pending.bound is not None
         first, last = self._edges(pending.bound)
+        if self.scattered:
+            first = outermost(pending.bound, retained.openings, retained.ends)[0]
         pending.stands |= ~retained.alive(now, first)
         out = released(pending.stands, retained.ends[last], in_order=self.query.non_overlap)
         final = _kept(pending.bound, out)

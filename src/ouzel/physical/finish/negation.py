@@ -249,7 +249,7 @@ class Refutation:
 
         `seen` is how many events came, which tells whether compiling pays.
         """
-        first, last = self._edges(self.variables, bound, retained)
+        first, last = self._edges(self.variables, bound, retained.openings, retained.ends)
         keep = np.ones(len(first), np.bool_)
         if not len(refuters) or not len(keep):
             return keep
@@ -265,8 +265,9 @@ class Refutation:
         bound = {variable: chosen(one, tried) for variable, one in bound.items()}
         first, last = first[tried], last[tried]
         between = self.between
-        u = self._edges(between.before, bound, retained)[1] if between.before else first
-        v = self._edges(between.after, bound, retained)[0] if between.after else last
+        moments = retained.starts, retained.ends
+        u = self._edges(between.before, bound, *moments)[1] if between.before else first
+        v = self._edges(between.after, bound, *moments)[0] if between.after else last
         compared = [refuters, u, v, first, last]
         used = used_events([*compared, *(bound[one].rows for one in self.rows.places)], len(retained))
         refuters, u, v, first, last = (One(one).placed(used).rows for one in compared)
@@ -285,8 +286,10 @@ class Refutation:
         )
         return keep
 
-    def _edges(self, variables: tuple[str, ...], bound: Bound, retained: Retained) -> tuple[Integers, Integers]:
+    def _edges(
+        self, variables: tuple[str, ...], bound: Bound, starts: Integers, ends: Integers
+    ) -> tuple[Integers, Integers]:
         """The first and last event that some variables are bound to in each match."""
         if not self.scattered:
             return ends_of(list(variables), bound)
-        return outermost({one: bound[one] for one in variables}, retained.starts, retained.ends)
+        return outermost({one: bound[one] for one in variables}, starts, ends)

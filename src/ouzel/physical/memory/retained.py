@@ -75,6 +75,11 @@ class Retained:
         return self._pushed[1].starts if self.once and self._pushed else self.intervals.starts.values
 
     @property
+    def openings(self) -> Array:
+        """What tells from which event of a match a window reaches: its positions are in the order of ends."""
+        return self.ends if self.counts else self.starts
+
+    @property
     def parts(self) -> Array:
         """The partitions of all events."""
         if self.once and self._pushed:

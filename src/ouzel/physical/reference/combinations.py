@@ -148,6 +148,10 @@ class CombinationMatcher:
 
     # ---- grouping closures and conditions ----------------------------------------------------------------
 
+    def _is_near(self, match: Match) -> bool:
+        window = self.query.window
+        return within(window, match.opens(window), match.last, self.part)
+
     def _fill(self, candidate: Candidate) -> Iterator[Match]:
         """Fill the slots: those at the end first, as they decide where the match ends, then all others."""
         slots = sorted(candidate.slots, key=lambda slot: slot.before is not None)
@@ -155,7 +159,7 @@ class CombinationMatcher:
         for slot in slots:
             fillings = [filled for match in fillings for filled in self._fill_slot(match, slot)]
         for match in fillings:
-            if match.events and within(self.query.window, match.first, match.last, self.part):
+            if match.events and self._is_near(match):
                 positive = [c for c in self.query.conjuncts if not (c.component and c.component.negative)]
                 if all(holds(conjunct, match.bindings, self.stream) for conjunct in positive):
                     yield match

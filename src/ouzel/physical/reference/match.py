@@ -39,8 +39,14 @@ class Match:
 
     @property
     def first(self) -> Event:
-        """The event that starts earliest; of several, one that ends first: from there a window counts events."""
-        return min(self.events, key=lambda event: (event.start, event.end))
+        """The event that starts earliest."""
+        return min(self.events, key=lambda event: event.start)
+
+    def opens(self, window: Window | None) -> Event:
+        """The event from which a window reaches: the first, or, if it counts events, that of least position."""
+        if window is None or not window.counts_events:
+            return self.first
+        return min(self.events, key=lambda event: event.end)
 
     @property
     def last(self) -> Event:

@@ -26,11 +26,12 @@ def _lies_in(event: Event, gap: Gap, match: Match, query: BoundQuery, part: Stre
     """Whether an event lies strictly between the gap's neighbours; at the pattern's edges the window bounds it."""
     if event in match.events:
         return False
+    first = match.opens(query.window)
     if gap.around:
-        return within(query.window, event, match.last, part) and within(query.window, match.first, event, part)
+        return within(query.window, event, match.last, part) and within(query.window, first, event, part)
     if gap.after is None and not within(query.window, event, match.last, part):
         return False
-    if gap.before is None and not within(query.window, match.first, event, part):
+    if gap.before is None and not within(query.window, first, event, part):
         return False
     return (gap.after is None or gap.after.precedes(event)) and (gap.before is None or event.precedes(gap.before))
 

@@ -146,7 +146,7 @@ def grouped(writer: RecordWriter, node: Node, gap: Gap, first: str) -> None:
     if not gap.after:
         writer.line(f"first{n} = {first}")
         with writer.block(f"for i{n} in range(a{n}, a{n} + k{n}):"):
-            writer.write(f"if {writer.starts_before(f'{e}[i{n}]', f'first{n}')}:", f"    first{n} = {e}[i{n}]")
+            writer.write(f"if {writer.opens(f'{e}[i{n}]', f'first{n}')}:", f"    first{n} = {e}[i{n}]")
 
 
 def fill(writer: RecordWriter, node: Fill) -> None:

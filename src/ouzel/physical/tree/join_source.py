@@ -25,8 +25,9 @@ def sequence(writer: RecordWriter, node: Join) -> None:
         writer.ends_of("r", "r")
         with writer.block("if start_clocks[rf] <= eat:"):
             writer.write("r += 1", "continue")
-        writer.write("since = starts[rf]", "until = ends[rl]", f"oldest = {oldest('clocks[rl]')}")
+        writer.write("until = ends[rl]", f"oldest = {oldest('clocks[rl]')}")
         writer.load("r", "r", node.right)
+        writer.since(node.right)
         with writer.block(f"while l < l_count and ends[{writer.parameter('l_last')}[l]] < until:"):
             writer.link("l", "l")
             writer.line("l += 1")
@@ -88,7 +89,7 @@ def _side(writer: RecordWriter, node: Join, own: str, other: str) -> None:
             writer.line("break")
         with writer.block(f"if start_clocks[{other}f] > oldest:"), writer.scene():
             writer.load(other, "j", nodes[other])
-            writer.line(f"first = rf if {writer.starts_before('rf', 'lf')} else lf")
+            writer.line(f"first = rf if {writer.opens('rf', 'lf')} else lf")
             writer.go_on_if([*writer.together(), *_distinct(writer, node)])
             _pair(writer, node, "first", f"{own}l")
         writer.line(writer.earlier(other))

@@ -151,10 +151,17 @@ class RecordWriter(Emitter):
         """The test that two records are of one partition, where buckets hold those of several."""
         return [lambda: "parts[lf] == parts[rf]"] if self.keyed and self.hashed else []
 
-    def starts_before(self, one: str, other: str) -> str:
-        """A test that an event is the first of a match, and not another: it starts before it, or also, ends."""
-        starts, ends = (f"{name}[{one}] {{}} {name}[{other}]" for name in ("starts", "ends"))
-        return f"{starts.format('<')} or ({starts.format('==')} and {ends.format('<')})"
+    def opens(self, one: str, other: str) -> str:
+        """A test that a window reaches from an event and not from another: positions are in the order of ends."""
+        moments = "ends" if self.counts else "starts"
+        return f"{moments}[{one}] < {moments}[{other}]"
+
+    def since(self, node: Node) -> None:
+        """The start of the record on the right, which is loaded."""
+        if self.counts and not isinstance(node, Leaf) and any(map(lasts, node.components)):
+            self.edge("since", [one.variable for one in node.components], "starts")
+        else:
+            self.line("since = starts[rf]")
 
     def too_old(self, last: str) -> str:
         """A test that a record, and all that end before it, are outside of the window."""
