@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.automaton.states import (
+    Assignment,
     Automaton,
     Elements,
+    EventNumber,
     Move,
     Presence,
     Register,
@@ -33,7 +36,7 @@ FIXED = 4
 
 Slot = tuple[Hashable, ...]
 # What slots begin with, other than 0.
-_FIRST: dict[Hashable, int] = {"null": 1, "elements": -1}
+_FIRST: dict[Hashable, int] = {"null": 1, "elements": -1, "event": -1}
 
 # The partition of a run, where runs of all go together, and the moment of its end, where events last.
 KEY: Slot = ("key",)
@@ -115,6 +118,25 @@ class Slots:
         sets = [FIXED + place for place, slot in enumerate(self.integers) if slot[0] == "set"]
         return own, sets, [place for place, slot in enumerate(self.kept[False]) if _is_text(slot)]
 
+    # ---- what runs hand over -----------------------------------------------------------------------------
+
+    def handed(self, state: int) -> tuple[list[Slot], list[Slot]]:
+        """The slots of what a run hands over at a state: integers, and floats."""
+        registers = set(self.automaton.states[state].hands_over)
+        found = [slot for slot, owners in self.owners.items() if not owners.isdisjoint(registers)]
+        return [slot for slot in found if slot in self.integers], [slot for slot in found if slot in self.floats]
+
+    @cached_property
+    def handed_widths(self) -> tuple[int, int]:
+        """The most integers and floats that a run hands over."""
+        handed = [self.handed(number) for number in range(len(self.automaton.states))]
+        return max(len(integers) for integers, _floats in handed), max(len(floats) for _integers, floats in handed)
+
+    @property
+    def event_columns(self) -> list[int]:
+        """The columns of a run that hold numbers of events."""
+        return [FIXED + place for place, slot in enumerate(self.integers) if slot[0] == "event"]
+
     def keep_event(self, variable: int, emitter: Emitter) -> None:
         """Write what the match store keeps of event x, which a variable is bound to."""
         name = self.automaton.variables[variable].variable
@@ -151,10 +173,9 @@ class Slots:
                 case Aggregate() as node if (of := folded(node)) not in done:
                     done.add(of)
                     self._fold(of, run, emitter)
-                case Attribute() | Moment():
-                    # no construction assigns anything else yet
-                    assert isinstance(assignment.value, Attribute | Moment)
-                    assert is_event(assignment.value)
+                case EventNumber():
+                    emitter.line(f"{self.place(run, key_of(register.of))} = base + x")
+                case Attribute() | Moment() if is_stored(assignment):
                     self._store(register, run, emitter)
 
     def _store(self, register: Register, run: str, emitter: Emitter) -> None:
@@ -223,6 +244,11 @@ def _is_text(slot: Slot) -> bool:
     assert isinstance(value_type, ValueType)
     is_folded = slot[0] != "value" and is_written(value_type)
     return value_type.kind is Kind.STRING or isinstance(column, Written) or is_folded
+
+
+def is_stored(assignment: Assignment) -> bool:
+    """Whether a value of the event is stored as it is, in the columns that conditions ask for it in."""
+    return isinstance(assignment.value, Attribute | Moment) and is_event(assignment.value)
 
 
 def folded(node: Aggregate) -> Slot:

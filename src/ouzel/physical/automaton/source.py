@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
 from ouzel.physical.automaton.registers import END, FIRST, KEY, NODE, START, STATE, Slots
-from ouzel.physical.automaton.run_rows import RunRows, holds
+from ouzel.physical.automaton.run_rows import RunRows, computed, holds, keep_computed
 from ouzel.physical.automaton.states import Automaton, Condition, Guard, Move, State
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.windows import oldest
+
+_Branch = tuple[tuple[Condition, ...], Move]
 
 
 @dataclass(kw_only=True)
@@ -75,8 +78,19 @@ class RunWriter(Emitter):
 
     def _moves(self, number: int, state: State) -> None:
         """What a run at a state does with event x."""
-        unless = list(state.stay.unless or ())
-        for move in state.moves:
+        unless, moves = list(state.stay.unless or ()), list(state.moves)
+        for guard in state.stay.unless or ():
+            inner = [move for move in moves if move.guard.extends(guard)]
+            if any(move.guard != guard for move in inner):
+                # an event that ends the stay, among others one that moves the run (Cayuga 3.3)
+                with self._guarded(guard):
+                    self.line("gone = True")
+                    self._branches(
+                        [(move.guard.conditions[len(guard.conditions) :], move) for move in inner], number
+                    )
+                unless.remove(guard)
+                moves = [move for move in moves if move not in inner]
+        for move in moves:
             with self._guarded(move.guard):
                 own = [guard for guard in unless if guard.extends(move.guard)]
                 unless = [guard for guard in unless if guard not in own]
@@ -90,6 +104,21 @@ class RunWriter(Emitter):
         for guard in unless:
             with self._guarded(guard):
                 self.line("gone = True")
+
+    def _branches(self, branches: list[_Branch], number: int) -> None:
+        """Moves of a run that cannot stay, in their order; conditions that neighbours begin with are asked once."""
+        while branches:
+            conditions, move = branches[0]
+            if not conditions:
+                self._make(move, number, is_last=move is self.automaton.states[number].moves[-1])
+                branches = branches[1:]
+                continue
+            group = _beginning_with(conditions[0], branches)
+            shared = _shared([one for one, _move in group])
+            with self.scope():
+                self._go_on_if(conditions[:shared], "r")
+                self._branches([(one[shared:], move) for one, move in group], number)
+            branches = branches[len(group) :]
 
     @contextmanager
     def _guarded(self, guard: Guard) -> Iterator[None]:
@@ -170,11 +199,13 @@ class RunWriter(Emitter):
     def _arrive(self, move: Move, source: int | None, run: str) -> None:
         """Finish a run that moved: its state and registers, its node in the match store, whether it is a match."""
         self.line("changed = True")
+        values = computed(move, RunRows(self.slots, run), self)
         if move.target != source:
             self.line(f"ri[{run}, {STATE}] = {move.target}")
         if source is not None and move.target != source:
             self.write(*self.slots.first_values(run, dead_at=move.target))
         self.slots.assign(move, run, self)
+        keep_computed(values, RunRows(self.slots, run), self)
         if self.automaton.lasting:
             self.line(f"{self.slots.place(run, END)} = moments[x]")
         if move.binds is not None:
@@ -185,7 +216,14 @@ class RunWriter(Emitter):
                 self._go_on_if(accepts, run)
                 # of a run that does not bind the event, nothing else would tell when it ended
                 event = "base + x" if move.binds is None else "-1"
+                self._hand_over(move.target, run)
                 self._found(f"ri[{run}, {NODE}]", event, move)
+
+    def _hand_over(self, state: int, run: str) -> None:
+        """Note the values that a match reads."""
+        for name, slots in zip(("found_i", "found_f"), self.slots.handed(state), strict=True):
+            for place, slot in enumerate(slots):
+                self.line(f"{name}[matches, {place}] = {self.slots.place(run, slot)}")
 
     def _bind(self, variable: int, run: str) -> None:
         """Add a node, and to the stretch of nodes before it if it goes on with one."""
@@ -209,10 +247,25 @@ class RunWriter(Emitter):
         return True
 
     def _found(self, node: str, event: str, move: Move) -> None:
-        """Note a match: the node its path ends with, and what it binds after that, if anything."""
+        """Note a match: the node its path ends with, and what it binds after that, if anything.
+
+        Of one that hands over registers, the state is noted, which says what they mean.
+        """
+        end = move.target if self.automaton.states[move.target].hands_over else -1
         self.write(
             f"found[matches, 0] = {node}",
             f"found[matches, 1] = {event}",
-            f"found[matches, 2] = {-1 if move.binds is None else move.binds}",
+            f"found[matches, 2] = {end if move.binds is None else move.binds}",
             "matches += 1",
         )
+
+
+def _beginning_with(condition: Condition, branches: list[_Branch]) -> list[_Branch]:
+    """The first branches, as long as they begin with a condition."""
+    return list(takewhile(lambda branch: branch[0][:1] == (condition,), branches))
+
+
+def _shared(guards: list[tuple[Condition, ...]]) -> int:
+    """How many conditions guards begin with that are the same in all of them."""
+    columns = zip(*guards, strict=False)
+    return sum(1 for _one in takewhile(lambda column: all(one == column[0] for one in column), columns))
