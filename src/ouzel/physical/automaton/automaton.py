@@ -19,11 +19,12 @@ from ouzel.physical.automaton.run_rows import allotted
 from ouzel.physical.automaton.shape import Shape, check_suitable, shape_of
 from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.automaton.work import NANOSECONDS, automaton_work
+from ouzel.physical.compiled.fill import Wanted
 from ouzel.physical.compiled.filters import Filters
-from ouzel.physical.compiled.operands import Operands
+from ouzel.physical.compiled.operands import Operands, may_be
 from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Switch, Takes, Tell, UnsuitableError
-from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.finish.negation import Between, Refutation
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_totals import MatchTotals
@@ -118,6 +119,10 @@ class AutomatonPlan:
     def repeats(self) -> bool:
         """Whether a match may be found several times: in several partitions, or ways to leave something empty."""
         return self.query.shares_events or self.shape.ways.are_several
+
+    def wanted(self, masks: Integers) -> Wanted:
+        """Which events a variable may be bound to, by their masks."""
+        return may_be(self.query.components, masks)
 
     @property
     def limit(self) -> int:

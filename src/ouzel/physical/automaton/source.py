@@ -106,7 +106,7 @@ class RunWriter(Emitter):
                 self.line("gone = True")
 
     def _branches(self, branches: list[_Branch], number: int) -> None:
-        """Moves of a run that cannot stay, in their order; conditions that neighbours begin with are asked once."""
+        """Moves of a run that cannot stay, in their order; what neighbours begin with is asked once."""
         while branches:
             conditions, move = branches[0]
             if not conditions:
