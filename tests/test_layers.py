@@ -26,6 +26,8 @@ STAGES = [
     {"compile", "explanation"},
     {"runtimes"},
     {"arguments"},
+    {"algebra"},
+    {"forms"},
     {"api"},
     {""},  # ouzel itself, which only re-exports
     {"testing"},

@@ -98,13 +98,14 @@ class Schema:
     """The input of a query.
 
     `types` are those known by name.  Where `declared` is false a type column may hold others too, and `default`
-    is what their events look like; without a type column, `default` is called UNTYPED.
+    is what their events look like; without a type column, `default` is called UNTYPED.  `type_column` is its name.
     """
 
     time: TimeColumn
     types: Mapping[str, EventType]
     default: EventType | None
     declared: bool = False
+    type_column: str | None = None
 
     def event_type(self, name: str) -> EventType | None:
         """What a type name in a query means; None if there is no such type."""

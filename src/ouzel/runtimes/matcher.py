@@ -77,7 +77,7 @@ class Matcher:
         self._intake = Intake(schema, reading, lambda _schema: needed_columns(queries))
         none = self._intake.none
         compiled = compiled or compile_query(text, none.schema, self.params, engine)
-        self.names = tuple(plan.query.name for plan in compiled.plans)
+        self.names, self._apart = compiled.names, compiled.apart
         self.report = self._intake.report
         self.late: pa.Table = none.table
         self.time = none.schema.time
@@ -180,9 +180,9 @@ class Matcher:
     def _step(self, events: EventTable, now: int | None) -> Result:
         self._none = None
         results = self._chain.step(events, now)
-        self.report.matches += sum(table.num_rows for table in results.values())
+        self.report.matches += sum(results[name].num_rows for name in self.names)
         self.report.counters = self._chain.counters(self._counted)
-        return results[self.names[0]] if len(self.names) == 1 else results
+        return {name: results[name] for name in self.names} if self._apart else results[self.names[0]]
 
     def _check_open(self) -> None:
         if self._is_finished:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ouzel.logical.algebra.shown import shown_column
 from ouzel.logical.expressions import Attribute, Events, Moment
 from ouzel.logical.match_aggregates import EDGES
 from ouzel.logical.output import event_fields
@@ -35,6 +36,9 @@ def origins_of(query: BoundQuery) -> Origins:
     time = Origin(query.schema.time.name)
     if query.aggregates:
         return dict.fromkeys(EDGES if query.every else (), time)
+    if query.algebra is not None:
+        shown = {one.name: shown_column(query.algebra, one.name) for one in query.algebra.attributes}
+        return {name: Origin(column) for name, column in shown.items() if column} | {"start": time, "end": time}
     components = {component.variable: component for component in query.components}
     if not query.output:
         found = {"start": time, "end": time}

@@ -70,14 +70,14 @@ def schema_of(table: pa.Table, type_column: str | None, reading: Reading) -> Sch
         arrow = table.schema.field(type_column).type
         raise SchemaError(f"type column '{type_column}': required strings; got {arrow}")
     if reading.types is None:
-        return Schema(time, {}, EventType(INFERRED, columns))
+        return Schema(time, {}, EventType(INFERRED, columns), type_column=type_column)
     if not isinstance(reading.types, Mapping):
         raise SchemaError(f"types: required a dict of types and their attributes; got {reading.types!r}")
     always = (reading.time, type_column, *reading.order)
     declared = {
         name: _declared_type(name, attributes, columns, always) for name, attributes in reading.types.items()
     }
-    return Schema(time, declared, None, declared=True)
+    return Schema(time, declared, None, declared=True, type_column=type_column)
 
 
 def _declared_type(

@@ -1,8 +1,9 @@
 """Algebra expressions with their meaning: every attribute resolved, every predicate typed (Cayuga 2).
 
 An expression is a tree of operators over base streams.  What conditions and values read of an event are
-`Attribute`s whose variable is "" and whose column is the attribute's own name: those of the event at hand, which behind
-`Next` and in `Fold` is the composite one, or, with the element `[i-1]` (`x.last`), those of the event before this iteration.
+`Attribute`s whose variable is "" and whose column is the attribute's own name: those of the event at hand, which
+behind `Next` and in `Fold` is the composite one, or, with the element `[i-1]` (`x.last`), those of the event
+before this iteration.
 `Duration` is how long the event at hand lasts.  In the right operand, the event at hand is that event alone.
 """
 
@@ -63,7 +64,7 @@ class Rename:
 
 @dataclass(frozen=True)
 class Extend:
-    """α: attributes whose values are computed of those of the operand; they are new, or replace others in place."""
+    """α: attributes whose values are computed of those of the operand: new ones, or others in place."""
 
     of: Stream
     values: tuple[tuple[str, Expression], ...]
@@ -100,8 +101,8 @@ class Hole:
 class Fold:
     """μ: ;θ again and again, each time with what the step makes of the result; all that ever came of it.
 
-    The step is made of σ, α and π over a `Hole`, and keeps every attribute of the left operand; others that it adds
-    are dropped after each iteration.
+    The step is made of σ, α and π over a `Hole`, and keeps every attribute of the left operand; others that it
+    adds are dropped after each iteration.
     """
 
     left: Stream
