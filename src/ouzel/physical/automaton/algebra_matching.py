@@ -30,7 +30,7 @@ class AlgebraMatching(RunMatching):
         super().__init__(plan, limits, once=once, threads=threads)
         self.plan = plan
 
-    def bind(self, prepared: Prepared, base: int) -> Bound:
+    def bind(self, prepared: Prepared, base: int) -> Bound:  # noqa: ARG002
         """There are no variables: results are rows."""
         raise AssertionError("results of the algebra bind nothing")
 

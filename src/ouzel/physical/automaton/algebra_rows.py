@@ -1,4 +1,7 @@
-"""Results of algebra expressions: attributes of the events that runs handed over, and values that they computed."""
+"""Results of algebra expressions: attributes of events that runs handed over, and values that they computed.
+
+Attributes that are columns of events are gathered, so that they keep their exact types.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,9 @@ def found_rows(
 ) -> Found:
     """The results of a batch, each once, by end, start and values."""
     assert query.algebra is not None
-    by_state = [_Results(slots, state, end, own) for state, end in ends.items() if len((own := handed.at(state)).found)]
+    by_state = [
+        _Results(slots, state, end, own) for state, end in ends.items() if len((own := handed.at(state)).found)
+    ]
     used = np.unique(np.concatenate([one for results in by_state for one in results.numbers()]))
     columns = {column for results in by_state for column in results.columns()}
     events, rows = retained.events(used, frozenset(columns))
@@ -76,7 +81,8 @@ class _Results:
     def events_of(self, variable: str) -> Integers:
         """The numbers of the events that a variable is bound to."""
         if variable == self.end.last:
-            return self.handed.found[:, 1].astype(np.int64)
+            last: Integers = self.handed.found[:, 1].astype(np.int64)
+            return last
         return self._integers(key_of(EventNumber(variable)))
 
     def variables(self) -> set[str]:
@@ -124,7 +130,9 @@ class _Results:
             # it is always null
             return [None] * len(self.handed.found)
         is_float = ("value", *of) in floats
-        values = self.handed.floats[:, floats.index(("value", *of))] if is_float else self._integers(("value", *of))
+        values = (
+            self.handed.floats[:, floats.index(("value", *of))] if is_float else self._integers(("value", *of))
+        )
         nulls = self._integers(("null", *of)) != 0
         if value.type.kind is Kind.STRING:
             pairs = zip(values.tolist(), nulls, strict=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton.algebra_plan import AlgebraPlan
 from ouzel.physical.automaton.construct import construct
 from ouzel.physical.automaton.drivers import breadth_first, depth_first, kernel_source
 from ouzel.physical.automaton.expand import expand_source
@@ -160,6 +161,9 @@ class AutomatonPlan:
 
 
 def _offer(query: BoundQuery, evaluation: str = "merging") -> Offer:
+    if query.algebra is not None:
+        expression = AlgebraPlan.of(query, evaluation)
+        return Offer(COST, lambda: expression)
     plan = AutomatonPlan.of(query, evaluation)
     is_written_out = query.aggregates and (query.composites or any(one.negative for one in query.components))
     cost = COST * WRITTEN_OUT if is_written_out else COST
@@ -172,6 +176,7 @@ AUTOMATON = Engine(
     COST,
     _offer,
     switches=(Switch("evaluation", EVALUATIONS),),
+    runs_algebra=True,
 )
 
 

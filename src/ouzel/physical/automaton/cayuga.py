@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ouzel.logical.algebra.streams import (
     Base,
@@ -29,11 +30,14 @@ from ouzel.physical.automaton.edges import Edge, End
 from ouzel.physical.automaton.substitution import (
     Environment,
     at_hand,
-    attribute_of,
+    base_attributes,
+    concatenated,
     conjuncts,
     duration,
+    mapped,
     of_events,
     once_bound,
+    only,
     register_of,
     renewed,
     resolved,
@@ -91,9 +95,8 @@ class _Drawing:
             case Base():
                 return [self._begin(stream)]
             case Union():
-                names = [one.name for one in stream.attributes]
                 found = self.ends(stream.left) + self.ends(stream.right)
-                return [replace(one, attributes={name: one.attributes[name] for name in names}) for one in found]
+                return [replace(one, attributes=only(one.attributes, stream.attributes)) for one in found]
             case Next():
                 return self._next(stream)
             case Fold():
@@ -131,9 +134,7 @@ class _Drawing:
 
     def _begin(self, base: Base) -> End:
         variable = self._variable()
-        pairs = zip(base.attributes, base.columns, strict=True)
-        attributes = {one.name: attribute_of(variable, column, one.name) for one, column in pairs}
-        return End(attributes, variable, variable, (Edge(None, variable, base),))
+        return End(base_attributes(base, variable), variable, variable, (Edge(None, variable, base),))
 
     def _next(self, stream: Next) -> list[End]:
         assert is_unary(stream.right)
@@ -143,7 +144,7 @@ class _Drawing:
         for end in ends:
             state = self.state(end.last)
             self.lead(end, state)
-            attributes = {**end.attributes, **right}
+            attributes = concatenated(end.attributes, right)
             after = End(attributes, end.first, variable, (Edge(state, variable, base).where(own),))
             if stream.where is not None:
                 after = after.where(conjuncts(_of_end(stream.where, after)))
@@ -164,7 +165,8 @@ class _Drawing:
         registers: dict[str, Attribute] = {}
         while True:
             # an attribute that depends on the iterations before is one that a run has to compute, and to remember
-            attributes = {name: registers.get(name, once_bound(one, variable)) for name, one in values.items()}
+            settled = mapped(values, partial(once_bound, variable=variable), Element.SINGLE)
+            attributes = only(concatenated(settled, registers), stream.attributes)
             further, again = fold.edge(state, attributes)
             own = {variable, *(register.variable for register in registers.values())}
             changing = [
@@ -213,13 +215,14 @@ class _Iteration:
         fold = self.fold
         base, own, right = of_events(fold.right, self.variable)
         edge = Edge(state, self.variable, base).where(own)
-        attributes = {**before, **{name: at_hand(value, self.variable) for name, value in right.items()}}
+        own_attributes = mapped(right, partial(at_hand, variable=self.variable), Element.CURRENT)
+        attributes = concatenated(before, own_attributes)
         lasts = at_hand(duration(self.first, self.variable), self.variable)
         if fold.where is not None:
             edge = edge.given(conjuncts(resolved(fold.where, attributes, lasts, before)))
         conditions, found = stepped(fold.step, attributes, lasts, before)
         edge = edge.all_asked().given(conditions)
-        return edge, {one.name: found[one.name] for one in fold.attributes}
+        return edge, only(found, fold.attributes)
 
 
 def _of_end(condition: Expression, end: End) -> Expression:

@@ -67,6 +67,7 @@ def construct_algebra(query: BoundQuery, stream: Stream) -> Constructed:
         equivalences=tests,
         conjuncts=assembly.masks.conjuncts(),
         window=None,
+        algebra=None,
     )
     automaton = replace(automaton, partition=tests, lasting=bool(flat.composites))
     return Constructed(flat, automaton, assembly.masks.of_variables, drawn.ends)

@@ -1,4 +1,4 @@
-"""Expressions over events and registers in words: once attributes are replaced, no text of the user's says them."""
+"""Expressions over events and registers in words, as no text of the user's says them like that."""
 
 from __future__ import annotations
 

@@ -128,8 +128,8 @@ class Work(Record):
             new_ri=np.empty((stay, widths[0]), np.int64),
             new_rf=np.zeros((stay, widths[1])),
             found=np.empty((found, 3), np.int32),
-            found_i=np.empty((found if handed[0] else 0, handed[0]), np.int64),
-            found_f=np.empty((found if handed[1] else 0, handed[1])),
+            found_i=np.empty((found, handed[0]), np.int64),
+            found_f=np.empty((found, handed[1])),
         )
 
     def grow_runs(self) -> None:

@@ -1,13 +1,13 @@
 """What attributes of composite events are: expressions over the events that edges bind (Cayuga 3.4, Theorem 3).
 
 σ, π, ρ and α outside of folds cost nothing at run time: attributes are replaced by what they stand for when an
-automaton is constructed.  In what comes of it, a variable stands for the event that it was bound to last, and one whose
-column is `COMPUTED` for a register.  The element `[i]` is the event at hand, which an edge is about to bind.
+automaton is constructed.  In what comes of it, a variable stands for the event that it was bound to last, and one
+whose column is `COMPUTED` for a register.  The element `[i]` is the event at hand, which an edge is about to bind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from ouzel.errors import Span
@@ -25,12 +25,26 @@ from ouzel.logical.expressions import (
 )
 from ouzel.logical.functions import BUILT_IN
 from ouzel.logical.schema import Column
-from ouzel.logical.values import INTEGER
+from ouzel.logical.values import INTEGER, UNKNOWN
 from ouzel.physical.compiled.operands import COMPUTED
 from ouzel.physical.contract import UnsuitableError
 
 Environment = Mapping[str, Expression]
 """Attributes, in their order, and what they stand for."""
+
+
+class AnyName(dict[str, Expression]):
+    """The same where there are no data yet, and any name may be an attribute: of the event of a variable."""
+
+    def __init__(self, known: Environment, variable: str, element: Element) -> None:
+        """The attributes that are known."""
+        super().__init__(known)
+        self.variable, self.element = variable, element
+
+    def __missing__(self, name: str) -> Expression:
+        """An attribute of which nothing is known."""
+        return Attribute(self.variable, self.element, name, name, UNKNOWN, frozenset(), NOWHERE)
+
 
 NOWHERE = Span(0, 0)
 # An expression that is larger was not written by hand: replaced in each other, few attributes make very many.
@@ -42,6 +56,35 @@ def replaced(expression: Expression, leaf: Callable[[Expression], Expression]) -
     if isinstance(expression, Apply):
         return replace(expression, arguments=tuple(replaced(one, leaf) for one in expression.arguments))
     return leaf(expression)
+
+
+def mapped(environment: Environment, change: Callable[[Expression], Expression], element: Element) -> Environment:
+    """Attributes that stand for something else, of the event at hand or of one that is bound."""
+    known = {name: change(value) for name, value in environment.items()}
+    return AnyName(known, environment.variable, element) if isinstance(environment, AnyName) else known
+
+
+def concatenated(left: Environment, right: Environment) -> Environment:
+    """The attributes of a concatenation (2.2): the right ones overwrite, or come last."""
+    known = {**left, **right}
+    other = right if isinstance(right, AnyName) else left
+    return AnyName(known, other.variable, other.element) if isinstance(other, AnyName) else known
+
+
+def only(environment: Environment, attributes: Iterable[StreamAttribute]) -> Environment:
+    """Some attributes in their order, and where all names may be some, those."""
+    known = {one.name: environment[one.name] for one in attributes}
+    if isinstance(environment, AnyName):
+        return AnyName(known, environment.variable, environment.element)
+    return known
+
+
+def base_attributes(base: Base, variable: str) -> Environment:
+    """The attributes of a base stream."""
+    pairs = zip(base.attributes, base.columns, strict=True)
+    known = {one.name: attribute_of(variable, column, one.name) for one, column in pairs}
+    is_open = any(one.attributes is None for one in base.types)
+    return AnyName(known, variable, Element.SINGLE) if is_open else known
 
 
 def resolved(
@@ -127,8 +170,7 @@ def of_events(stream: Stream, variable: str) -> tuple[Base, list[Expression], En
 
     def environment(one: Stream) -> Environment:
         if isinstance(one, Base):
-            pairs = zip(one.attributes, one.columns, strict=True)
-            return {own.name: attribute_of(variable, column, own.name) for own, column in pairs}
+            return base_attributes(one, variable)
         assert isinstance(one, Where | Select | Rename | Extend)
         of = environment(one.of)
         if isinstance(one, Where):
@@ -154,7 +196,7 @@ def renewed(
         case Rename():
             return dict(zip(names, of.values(), strict=True))
     values = {name: resolved(value, of, lasts, before) for name, value in operator.values}
-    return {name: values[name] if name in values else of[name] for name in names}
+    return only(concatenated(of, values), operator.attributes)
 
 
 def stepped(

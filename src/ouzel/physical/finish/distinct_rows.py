@@ -1,4 +1,4 @@
-"""Rows of results that are made of attributes: in order, and each of equal ones once, as streams are sets (Cayuga 2)."""
+"""Rows of results that are made of attributes: in order, and each of equal ones once, as streams are sets."""
 
 from __future__ import annotations
 
@@ -40,5 +40,7 @@ def _are_equal(rows: pa.Table, some: Integers, others: Integers) -> Flags:
         if pa.types.is_floating(values.type):
             # a null is not what is no number
             same = pc.and_(same, pc.equal(pc.is_valid(left), pc.is_valid(right)))
-        equal &= same.to_numpy(zero_copy_only=False).astype(np.bool_) if isinstance(same, pa.Array) else same.to_numpy()
+        equal &= (
+            same.to_numpy(zero_copy_only=False).astype(np.bool_) if isinstance(same, pa.Array) else same.to_numpy()
+        )
     return equal
