@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ouzel.logical.algebra.streams import is_linear_plus
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton.algebra_explained import algebra_explained
 from ouzel.physical.automaton.algebra_matching import AlgebraMatching
 from ouzel.physical.automaton.cayuga_states import Constructed, construct_algebra
 from ouzel.physical.automaton.drivers import breadth_first, depth_first, kernel_source
@@ -116,4 +117,4 @@ class AlgebraPlan:
 
     def explain(self, statistics: Statistics | None = None) -> Explained:  # noqa: ARG002 - it has no choice
         """Its states and their edges."""
-        return Explained([], [])
+        return algebra_explained(self.constructed)

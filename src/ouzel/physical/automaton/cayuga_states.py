@@ -70,7 +70,25 @@ def construct_algebra(query: BoundQuery, stream: Stream) -> Constructed:
         algebra=None,
     )
     automaton = replace(automaton, partition=tests, lasting=bool(flat.composites))
+    automaton = replace(automaton, distinct=_tells_runs_apart(automaton, drawn))
     return Constructed(flat, automaton, assembly.masks.of_variables, drawn.ends)
+
+
+def _tells_runs_apart(automaton: Automaton, drawn: Sketch) -> bool:
+    """Whether runs of one start, which fork where a fold goes on, remember with which event they left it."""
+    folds = {edge.source: edge.variable for edge, _target in drawn.rebinds}
+    left: list[set[str]] = [set() for _state in automaton.states]
+    for edge, target in sorted(drawn.edges, key=lambda one: one[1]):
+        if edge.source is not None:
+            left[target] |= left[edge.source]
+            if edge.source in folds and (edge, target) not in drawn.rebinds:
+                left[target].add(folds[edge.source])
+    numbers = automaton.by_key
+    return all(
+        numbers.get(key_of(EventNumber(variable))) in automaton.live[number]
+        for number, state in enumerate(automaton.states)
+        for variable in (left[number] if state.moves else ())
+    )
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ouzel.logical.expressions import Apply, Attribute, Constant, Expression, Moment
+from ouzel.logical.expressions import Apply, Attribute, Constant, Element, Expression, Moment, references
 from ouzel.logical.functions import TO_FLOAT, TO_SIGNED, Rescale, Stretch
 from ouzel.physical.compiled.operands import COMPUTED
 
@@ -23,42 +23,45 @@ def formula_words(expression: Expression) -> str:
     >>> formula_words(Apply(BUILT_IN["*"], (two, one), INTEGER, Span(0, 0)))
     '(1 + 1) * 1'
     """
-    return _words(expression)[0]
+    nodes = (node for node in references(expression) if isinstance(node, Attribute | Moment))
+    at_hand = frozenset(node.variable for node in nodes if node.element is Element.CURRENT)
+    return _words(expression, at_hand)[0]
 
 
-def _words(expression: Expression) -> tuple[str, int]:
-    """The words, and how tightly they hold together."""
+def _words(expression: Expression, at_hand: frozenset[str]) -> tuple[str, int]:
+    """The words, and how tightly they hold together; an event before one at hand is the last of its variable."""
     match expression:
         case Constant(value):
             return _constant(value), _TIGHTEST
-        case Attribute(variable=variable, name=name, column=column):
-            return name if column == COMPUTED else f"{variable}.{name}", _TIGHTEST
+        case Attribute(variable=variable, name=name, column=column, element=element):
+            last = ".last" if element is not Element.CURRENT and variable in at_hand else ""
+            return name if column == COMPUTED else f"{variable}.{name}{last}", _TIGHTEST
         case Moment(which=which, variable=variable):
             return f"{which}({variable})", _TIGHTEST
         case Apply():
-            return _applied(expression)
+            return _applied(expression, at_hand)
     return type(expression).__name__.lower(), _TIGHTEST
 
 
-def _applied(expression: Apply) -> tuple[str, int]:
+def _applied(expression: Apply, at_hand: frozenset[str]) -> tuple[str, int]:
     name, arguments = expression.function.name, expression.arguments
     if expression.function in (TO_FLOAT, TO_SIGNED) or isinstance(expression.function, Rescale | Stretch):
-        return _words(arguments[0])
+        return _words(arguments[0], at_hand)
     if name in _TIGHTNESS:
         own = _TIGHTNESS[name]
         # what stands on the left may hold as loosely: a - b - c
-        sides = [_inside(one, own + (place > 0)) for place, one in enumerate(arguments)]
+        sides = [_inside(one, own + (place > 0), at_hand) for place, one in enumerate(arguments)]
         sign = name.upper() if name.isalpha() else name
         return f" {sign} ".join(sides), own
     if name == "not":
-        return f"NOT ({_words(arguments[0])[0]})", _TIGHTEST
+        return f"NOT ({_words(arguments[0], at_hand)[0]})", _TIGHTEST
     if name == "negate":
-        return f"-{_inside(arguments[0], _TIGHTEST)}", _TIGHTEST
+        return f"-{_inside(arguments[0], _TIGHTEST, at_hand)}", _TIGHTEST
     if name == "is null":
-        return f"{_inside(arguments[0], _TIGHTEST)} IS NULL", _TIGHTNESS["="]
-    given = [_words(one)[0] for one in arguments]
+        return f"{_inside(arguments[0], _TIGHTEST, at_hand)} IS NULL", _TIGHTNESS["="]
+    given = [_words(one, at_hand)[0] for one in arguments]
     if name == "in":
-        return f"{_inside(arguments[0], _TIGHTEST)} IN ({', '.join(given[1:])})", _TIGHTNESS["="]
+        return f"{_inside(arguments[0], _TIGHTEST, at_hand)} IN ({', '.join(given[1:])})", _TIGHTNESS["="]
     if name == "case":
         pairs = zip(given[:-1:2], given[1:-1:2], strict=True)
         branches = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
@@ -66,8 +69,8 @@ def _applied(expression: Apply) -> tuple[str, int]:
     return f"{name}({', '.join(given)})", _TIGHTEST
 
 
-def _inside(expression: Expression, tightness: int) -> str:
-    text, own = _words(expression)
+def _inside(expression: Expression, tightness: int, at_hand: frozenset[str]) -> str:
+    text, own = _words(expression, at_hand)
     return f"({text})" if own < tightness else text
 
 

@@ -27,6 +27,7 @@ _KEYS = (
     Kind.TIMESTAMP,
     Kind.DURATION,
     Kind.TIME,
+    Kind.UNKNOWN,
 )
 
 
@@ -96,8 +97,10 @@ def _is_one_column(drawn: Sketch, test: EquivalenceTest) -> bool:
     for edge, _target in drawn.edges:
         pairs = zip(edge.base.attributes, edge.base.columns, strict=True)
         columns = {one.name: column.name for one, column in pairs}
-        if any(test.column(one.name) != columns.get(test.attribute, "") for one in edge.base.types):
-            return False
+        for one in edge.base.types:
+            held = test.attribute if one.attributes is None else columns.get(test.attribute)
+            if held is None or test.column(one.name) != held:
+                return False
     return True
 
 

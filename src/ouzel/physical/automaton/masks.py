@@ -6,6 +6,7 @@ Edges that ask the same of the same streams share a bit.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.expressions import Attribute, Element, Expression, Moment
@@ -33,8 +34,9 @@ class Masks:
         types = frozenset(one.name for one in edge.base.types)
         key = types, () if self.by_stream else tuple(_of_event(one, "") for one in known)
         if key not in self.components:
-            place = len(self.components)
-            self.components[key] = Component(f"m{place + 1}", edge.base.types, place, Binds.ONE)
+            taken = [one.variable for one in self.components.values()]
+            name = next(one for k in count() if (one := edge.variable + "'" * k) not in taken)
+            self.components[key] = Component(name, edge.base.types, len(taken), Binds.ONE)
         return self.components[key].bit
 
     def wanted(self, edge: Edge, bit: int) -> None:

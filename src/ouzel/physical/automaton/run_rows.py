@@ -43,6 +43,8 @@ def allotted(automaton: Automaton) -> Slots:
         computed(move, RunRows(slots, "r"), draft)
     for register in [one for state in automaton.states for one in state.hands_over]:
         _hand_over(register, RunRows(slots, "r"), draft)
+    if not automaton.has_paths:
+        slots.share()
     return slots
 
 

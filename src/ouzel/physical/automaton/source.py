@@ -36,11 +36,12 @@ class RunWriter(Emitter):
 
     def is_expired(self, run: str, oldest: str) -> str:
         """A test that no event from i on is in a run's window; where each event must be asked, none."""
-        return "False" if self.automaton.together else f"ri[{run}, {START}] <= {oldest}"
+        never = self.automaton.together or self.automaton.window is None
+        return "False" if never else f"ri[{run}, {START}] <= {oldest}"
 
-    def copy(self, source: str, target: str) -> None:
-        """Copy a run."""
-        self.write(*self.slots.copied(source, target))
+    def copy(self, source: str, target: str, move: Move | None = None) -> None:
+        """Copy a run, or what a move does not change of it."""
+        self.write(*self.slots.copied(source, target, move))
 
     # ---- moves and stays ---------------------------------------------------------------------------------
 
@@ -137,7 +138,7 @@ class RunWriter(Emitter):
             return
         if not self.automaton.states[move.target].moves:
             # it is a match or nothing: its row is only needed for as long as it takes to find out
-            self.copy("r", "runs")
+            self.copy("r", "runs", move)
             self.line("made += 1")
             self._arrive(move, source, "runs")
             return
@@ -145,13 +146,13 @@ class RunWriter(Emitter):
             with self.block("if x == g - 1:"):
                 self.write("t = r", "moved = True")
             with self.block("else:"):
-                self._fork()
+                self._fork(move)
         else:
-            self._fork()
+            self._fork(move)
         self._arrive(move, source, "t")
 
-    def _fork(self) -> None:
-        self.copy("r", "runs")
+    def _fork(self, move: Move) -> None:
+        self.copy("r", "runs", move)
         self.write("t = runs", "runs += 1", "made += 1")
 
     # ---- starts ------------------------------------------------------------------------------------------
@@ -199,10 +200,11 @@ class RunWriter(Emitter):
     def _arrive(self, move: Move, source: int | None, run: str) -> None:
         """Finish a run that moved: its state and registers, its node in the match store, whether it is a match."""
         self.line("changed = True")
-        values = computed(move, RunRows(self.slots, run), self)
+        values = computed(move, RunRows(self.slots, run if source is None else "r"), self)
+        goes_on = bool(self.automaton.states[move.target].moves)
         if move.target != source:
             self.line(f"ri[{run}, {STATE}] = {move.target}")
-        if source is not None and move.target != source:
+        if source is not None and move.target != source and goes_on:
             self.write(*self.slots.first_values(run, dead_at=move.target))
         self.slots.assign(move, run, self)
         keep_computed(values, RunRows(self.slots, run), self)

@@ -163,7 +163,8 @@ class Automaton:
 
     Moves bind events to `variables`.  Where runs of all partitions go through the stream `together`, as contiguity
     of the whole stream has it, a run meets the events of others too, which can do nothing but end it.  Where
-    events are `lasting`, a run knows when its latest one ended, and moves with what starts after that only.
+    events are `lasting`, a run knows when its latest one ended, and moves with what starts after that only.  Where
+    runs are `distinct`, only simultaneous events make two of them alike.
     """
 
     registers: tuple[Register, ...]
@@ -174,6 +175,7 @@ class Automaton:
     partition: tuple[EquivalenceTest, ...]
     together: bool = False
     lasting: bool = False
+    distinct: bool = False
 
     @cached_property
     def by_key(self) -> dict[Any, Register]:
@@ -184,6 +186,11 @@ class Automaton:
     def moves(self) -> tuple[Move, ...]:
         """All moves."""
         return (*self.starts, *(move for state in self.states for move in state.moves))
+
+    @cached_property
+    def has_paths(self) -> bool:
+        """Whether runs bind events, so that what they bound is a path in the match store."""
+        return any(move.binds is not None for move in self.moves)
 
     @cached_property
     def live(self) -> tuple[frozenset[Register], ...]:
