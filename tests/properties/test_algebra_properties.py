@@ -43,33 +43,33 @@ def read(table: pa.Table) -> EventTable:
     return ingest(table, Reading(types=TYPES), Report())[0]
 
 
-@given(expressions(), events(), sizes)
+@given(expressions(), events(least=4), sizes)
 def test_linear_plus_expressions_in_batches(expression: oz.Stream, table: pa.Table, size: int) -> None:
     found, expected = in_batches(expression, table, size), rows(expression, table)
     assert [repr(row) for row in found] == [repr(row) for row in expected]
 
 
-@given(expressions(linear_plus=False), events(), sizes)
+@given(expressions(linear_plus=False), events(least=4), sizes)
 def test_any_expressions_in_batches(expression: oz.Stream, table: pa.Table, size: int) -> None:
     found, expected = in_batches(expression, table, size), rows(expression, table)
     assert [repr(row) for row in found] == [repr(row) for row in expected]
 
 
-@given(expressions(linear_plus=False), events(), st.randoms(use_true_random=False))
+@given(expressions(linear_plus=False), events(least=4), st.randoms(use_true_random=False))
 def test_the_order_of_arrival_does_not_matter(expression: oz.Stream, table: pa.Table, random: Any) -> None:
     places = list(range(table.num_rows))
     random.shuffle(places)
     assert repr(rows(expression, table.take(pa.array(places, pa.int64())))) == repr(rows(expression, table))
 
 
-@given(expressions(), events())
+@given(expressions(), events(least=4))
 def test_what_is_to_be_linear_plus_is_so(expression: oz.Stream, table: pa.Table) -> None:
     (plan,) = compile_query(expression.text, read(table).schema).plans
     assert plan.query.algebra is not None
     assert is_linear_plus(plan.query.algebra)
 
 
-@given(expressions(linear_plus=False), events())
+@given(expressions(linear_plus=False), events(least=4))
 def test_a_whole_tree_gives_what_its_parts_give(expression: oz.Stream, table: pa.Table) -> None:
     """Neither resubscription nor attributes that are left out change a result."""
     (written,) = parse(expression.text)
