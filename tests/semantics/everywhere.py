@@ -86,7 +86,7 @@ def _check_matcher(query: str, events: Any, of: str | None, options: dict[str, A
 
 
 def pushed(
-    query: str, events: pa.Table, *, of: str | None = None, size: int = 1, restored: bool = True, **options: Any
+    query: Any, events: pa.Table, *, of: str | None = None, size: int = 1, restored: bool = True, **options: Any
 ) -> list[Row]:
     """The rows that a matcher returns, given so many events at a time, in order, and restored after each time."""
     matcher = oz.matcher(query, events.schema, **options)

@@ -187,6 +187,9 @@ def arrow_values(values: Sequence[Any], held: ValueType, arrow: pa.DataType) -> 
     """Values as expressions see them, in Arrow."""
     if pa.types.is_null(arrow):
         return pa.nulls(len(values))
+    if pa.types.is_dictionary(arrow):
+        codes = arrow_values(values, held, arrow.value_type).dictionary_encode()
+        return pa.DictionaryArray.from_arrays(codes.indices.cast(arrow.index_type), codes.dictionary)
     if held.kind in (Kind.TIMESTAMP, Kind.TIME):
         return times_column(values, arrow)
     if held.kind is Kind.DURATION and held.unit == "d":

@@ -141,7 +141,8 @@ class _FormulaBinder(ExpressionBinder):
         before = ".".join(part.text for part in parts[:-1]) if parts[-1].text.lower() == LAST else None
         if name in self.scope.attributes:
             return self._attribute_of(name, Element.SINGLE, self.scope.attributes[name], written)
-        if before is not None and (before in self.scope.attributes or self.scope.is_open):
+        is_fold = self.scope.last is not None
+        if before is not None and (before in self.scope.attributes or (is_fold and self.scope.is_open)):
             return self._last(before, written)
         if self.scope.is_open:
             return self._attribute_of(name, Element.SINGLE, UNKNOWN, written)

@@ -10,6 +10,7 @@ from ouzel.language import algebra_tree as algebra
 from ouzel.language.tree import Strategy
 from ouzel.logical.algebra.bind_formula import Context
 from ouzel.logical.algebra.bind_stream import bind_stream
+from ouzel.logical.algebra.narrow import narrowed
 from ouzel.logical.algebra.streams import bases
 from ouzel.logical.pattern import Binds, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
@@ -31,8 +32,9 @@ def bind_algebra(
                 required="an attribute that is not called as a column of the result: start, end",
                 hint=f"give it another name: rename(x='{one}')",
             )
+    stream = bound.stream if bound.is_open else narrowed(bound.stream)
     components = tuple(
-        Component(f"s{place + 1}", base.types, place, Binds.ONE) for place, base in enumerate(bases(bound.stream))
+        Component(f"s{place + 1}", base.types, place, Binds.ONE) for place, base in enumerate(bases(stream))
     )
     steps = tuple(map(Step, components))
     return BoundQuery(
@@ -48,6 +50,6 @@ def bind_algebra(
         output=(),
         into=written.into.text if written.into else None,
         non_overlap=False,
-        algebra=bound.stream,
+        algebra=stream,
         hidden=hidden,
     )

@@ -72,7 +72,7 @@ def data_attributes(event_type: EventType, schema: Schema) -> dict[str, Column]:
     if event_type.composite:
         return dict(own)
     others = {schema.time.name, schema.type_column}
-    return {name: column.readable() for name, column in own.items() if column.name not in others}
+    return {name: column for name, column in own.items() if column.name not in others}
 
 
 # ---- ∪ and ;θ --------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def bind_unary(context: Context, written: algebra.Unary, of: Bound, last: Attrib
         case algebra.Rename(_of, names):
             return _rename({old: new for new, old in names}, of)
         case algebra.Prefixed(_of, prefix):
-            return _renamed([f"{prefix}.{name}" for name in of.names], of)
+            return _renamed([f"{prefix}.{name}" for name in of.names], of, is_prefix=True)
         case algebra.Extend(_of, values):
             scope = of.scope(last)
             computed = [(name, context.value(one, scope, where or "extend")) for name, one in values]
@@ -48,7 +48,7 @@ def _rename(new: dict[str, str], of: Bound) -> Bound:
     return _renamed([new.get(name, name) for name in of.names], of)
 
 
-def _renamed(names: Sequence[str], of: Bound) -> Bound:
+def _renamed(names: Sequence[str], of: Bound, *, is_prefix: bool = False) -> Bound:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise QueryError(
@@ -58,7 +58,7 @@ def _renamed(names: Sequence[str], of: Bound) -> Bound:
         )
     pairs = zip(names, of.attributes, strict=True)
     attributes = tuple(StreamAttribute(name, one.type, one.arrow) for name, one in pairs)
-    return Bound(Rename(of.stream, attributes), of.is_open)
+    return Bound(Rename(of.stream, attributes, is_prefix), of.is_open)
 
 
 def _extended(of: Bound, values: Sequence[tuple[str, Expression]], last: Attributes) -> Extend:

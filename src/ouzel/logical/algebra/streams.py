@@ -56,10 +56,11 @@ class Select:
 
 @dataclass(frozen=True)
 class Rename:
-    """ρ: other names, one for each attribute of the operand, in its order."""
+    """ρ: other names, one for each attribute of the operand, in its order; perhaps all by a prefix."""
 
     of: Stream
     attributes: tuple[StreamAttribute, ...]
+    is_prefix: bool = False
 
 
 @dataclass(frozen=True)
