@@ -150,7 +150,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     events: Any,
     query: Query | Form,
     *,
-    time: str = "ts",
+    time: str | tuple[str, str] = "ts",
     type: str | None = AUTO,
     order: Sequence[str] | str | None = None,
     types: Mapping[str, Any] | None = None,
@@ -178,6 +178,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
 
     - `time`, `type` name the columns that hold an event's time and type.  By default the type is in the column
       `type` if there is one; with `type=None` every component ranges over all events.
+    - `time=("start", "end")` names the columns of events that last; they are ordered, and late, by their end.
     - `order=["ts", "seq"]` names columns that break ties, the time first; `order="arrival"`, or "arrival" at the
       end of the list, leaves them to the order of rows.  Without, events of one time are simultaneous: neither
       comes before the other.
@@ -264,7 +265,7 @@ def matcher(
     query: Query | Form,
     schema: Any,
     *,
-    time: str = "ts",
+    time: str | tuple[str, str] = "ts",
     type: str | None = AUTO,
     order: Sequence[str] | str | None = None,
     types: Mapping[str, Any] | None = None,

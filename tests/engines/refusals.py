@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+import ouzel as oz
+
 MATCHER = "matcher"
 """Not an engine, but what lets one run batch by batch."""
 
@@ -25,14 +27,18 @@ EVENTS = {
 
 @dataclass(frozen=True)
 class Refusal:
-    """What an engine says, as a regular expression, and a query of which it says so; or of a further column."""
+    """What an engine says, as a regular expression, and a query of which it says so; or of a further column.
+
+    The example is a pattern, or an expression of the algebra.
+    """
 
     engine: str
     why: str
-    example: str
+    example: str | oz.Stream
     column: pa.DataType | None = None
 
 
+ALGEBRA = "it runs patterns, and this is an expression of the algebra"
 IN_SEQUENCE = "an automaton takes events in sequence, not & or grouping closures"
 
 REFUSALS = [
@@ -69,6 +75,7 @@ REFUSALS = [
         f"SEQ({', '.join(f'A? a{number}' for number in range(7))}, B b)",
     ),
     Refusal("scan", r"events of type \S+ have no '[^']+'", "SEQ(A a, C c) WHERE [k]"),
+    *(Refusal(engine, ALGEBRA, oz.stream("A").where("x > 0")) for engine in ("scan", "automaton", "tree")),
     # ---- batch by batch ----------------------------------------------------------------------------------
     Refusal(
         MATCHER,

@@ -62,6 +62,14 @@ def test_the_order_of_arrival_does_not_matter(expression: oz.Stream, table: pa.T
     assert repr(rows(expression, table.take(pa.array(places, pa.int64())))) == repr(rows(expression, table))
 
 
+@given(expressions(linear_plus=False), events(least=4, lasting=True), sizes)
+def test_events_that_last_in_batches(expression: oz.Stream, table: pa.Table, size: int) -> None:
+    time = ("start", "end")
+    found = pushed(expression, table, size=size, types=TYPES, time=time)
+    expected = oz.match(table, expression, types=TYPES, time=time).to_pylist()
+    assert [repr(row) for row in found] == [repr(row) for row in expected]
+
+
 @given(expressions(), events(least=4))
 def test_what_is_to_be_linear_plus_is_so(expression: oz.Stream, table: pa.Table) -> None:
     (plan,) = compile_query(expression.text, read(table).schema).plans

@@ -86,6 +86,11 @@ class BoundQuery:
         return tuple(dict.fromkeys(one.name for one in types if one.composite))
 
     @property
+    def reads_lasting(self) -> bool:
+        """Whether it reads events that last: then the one that ends next need not start next."""
+        return any(event_type.lasts for component in self.components for event_type in component.types)
+
+    @property
     def reads_primitive(self) -> bool:
         """Whether it reads the primitive events, all of them: if it mentions any type of these."""
         return any(not event_type.composite for component in self.components for event_type in component.types)

@@ -198,12 +198,15 @@ def primitive_events(
     times: Integers,
     tie_breakers: list[str],
     by_arrival: bool = False,
+    starts: Integers | None = None,
 ) -> EventTable:
-    """The table of events as they came.
+    """The table of events as they came, at their times, or from `starts` to those if they last.
 
     `tie_breakers` are the columns that order events of one time; what they leave is in the order of rows if
     `by_arrival` says so.
     """
+    if starts is not None and np.any(starts != times):
+        return EventTable(table, schema, types, starts, times, starts, times)
     moments = times
     if tie_breakers or by_arrival:
         columns = table.select(tie_breakers)

@@ -28,7 +28,7 @@ def reading_parts(reading: Reading, columns: Sequence[str], tick: str) -> dict[s
     """What the state depends on in how events are read."""
     order = [name for name in reading.order if name != reading.time]
     return {
-        "time": reading.time,
+        "time": " to ".join(reading.times),
         "time unit": tick,
         "type column": type_column_of(columns, reading) or "",
         "order": ", ".join([*map(quoted, order), *(["arrival of events"] if reading.by_arrival else [])]),

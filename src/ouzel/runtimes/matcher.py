@@ -270,7 +270,7 @@ def restored(data: bytes, threads: int = 1) -> Matcher:
 def _check_kept(schema: pa.Schema, reading: Reading) -> None:
     """Refuse columns that no batch can bring, or that Arrow cannot keep from batch to batch."""
     for field in schema:
-        if field.name == reading.time and pa.types.is_floating(field.type):
+        if field.name in reading.times and pa.types.is_floating(field.type):
             required = "integers, timestamps or dates"
             raise SchemaError(f"time column '{field.name}': required {required}; got {field.type}")
         try:

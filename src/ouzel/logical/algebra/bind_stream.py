@@ -71,7 +71,7 @@ def data_attributes(event_type: EventType, schema: Schema) -> dict[str, Column]:
     own = event_type.attributes or {}
     if event_type.composite:
         return dict(own)
-    others = {schema.time.name, schema.type_column}
+    others = {schema.time.name, schema.time.start, schema.type_column}
     return {name: column for name, column in own.items() if column.name not in others}
 
 

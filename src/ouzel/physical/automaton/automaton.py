@@ -165,7 +165,7 @@ def _offer(query: BoundQuery, evaluation: str = "merging") -> Offer:
         expression = AlgebraPlan.of(query, evaluation)
         return Offer(COST, lambda: expression)
     plan = AutomatonPlan.of(query, evaluation)
-    is_written_out = query.aggregates and (query.composites or any(one.negative for one in query.components))
+    is_written_out = query.aggregates and (query.reads_lasting or any(one.negative for one in query.components))
     cost = COST * WRITTEN_OUT if is_written_out else COST
     return Offer(cost, lambda: plan, estimate=None if query.aggregates else plan.estimate)
 

@@ -35,7 +35,7 @@ class Retained:
         self.counts = query.window is not None and query.window.counts_events
         self.names = type_names(query)
         # of events that last, the time column tells nothing
-        self.rows = EventRows("" if query.composites else query.schema.time.name, partitions)
+        self.rows = EventRows("" if query.reads_lasting else query.schema.time.name, partitions)
         self.codes = Growing(np.uint8 if len(self.names) < 2**8 else np.int32)
         self.intervals = Intervals()
         self.positions = Growing(np.int64)
