@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +18,7 @@ EVALUATIONS = ("merging", "basic", "backtracking")
 def rows(expression: oz.Stream, table: pa.Table, engine: str, **options: Any) -> list[dict[str, Any]]:
     found = oz.match(table, expression, types=TYPES, engine=engine, **options)
     assert found.schema.equals(oz.match(table.slice(0, 0), expression, types=TYPES, engine=engine).schema)
-    return found.to_pylist()
+    return list(found.to_pylist())
 
 
 @given(expressions(), events(least=4))

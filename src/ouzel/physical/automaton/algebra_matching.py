@@ -8,6 +8,7 @@ import numpy as np
 
 from ouzel.physical.automaton.algebra_rows import Handed, found_rows
 from ouzel.physical.automaton.driving import RunMatching
+from ouzel.physical.automaton.lacking import without_lacking
 from ouzel.physical.automaton.runs import Driven, RunBounds
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.compiled import share
@@ -35,6 +36,7 @@ class AlgebraMatching(RunMatching):
         raise AssertionError("results of the algebra bind nothing")
 
     def _push(self, events: EventTable, now: int | None) -> Found:
+        events = without_lacking(events, self.plan.lacking)
         memory, prepared = self.memory, self.prepare(events)
         found = Found.nothing(self.plan.written, events)
         if len(prepared):

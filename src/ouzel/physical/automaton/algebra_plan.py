@@ -13,6 +13,7 @@ from ouzel.physical.automaton.algebra_matching import AlgebraMatching
 from ouzel.physical.automaton.cayuga_states import Constructed, construct_algebra
 from ouzel.physical.automaton.drivers import breadth_first, depth_first, kernel_source
 from ouzel.physical.automaton.edges import End
+from ouzel.physical.automaton.lacking import lacking_types
 from ouzel.physical.automaton.registers import Slots
 from ouzel.physical.automaton.run_rows import allotted
 from ouzel.physical.automaton.states import Automaton
@@ -60,6 +61,12 @@ class AlgebraPlan:
     def ends(self) -> Mapping[int, End]:
         """By state, what the results are that end there."""
         return self.constructed.ends
+
+    @cached_property
+    def lacking(self) -> Mapping[str, frozenset[str]]:
+        """By column, the types whose events do not have what is in it."""
+        assert self.written.algebra is not None
+        return lacking_types(self.written.algebra)
 
     @cached_property
     def filters(self) -> Filters:

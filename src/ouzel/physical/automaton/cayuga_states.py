@@ -69,7 +69,7 @@ def construct_algebra(query: BoundQuery, stream: Stream) -> Constructed:
         window=None,
         algebra=None,
     )
-    automaton = replace(automaton, partition=tests, lasting=bool(flat.composites))
+    automaton = replace(automaton, partition=tests, lasting=flat.reads_lasting)
     automaton = replace(automaton, distinct=_tells_runs_apart(automaton, drawn))
     return Constructed(flat, automaton, assembly.masks.of_variables, drawn.ends)
 
