@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ouzel.algebra import Stream
-from ouzel.errors import OuzelError, QueryError
-from ouzel.language import parse
-from ouzel.language.document import document, is_document, text_entries
+from ouzel.errors import OuzelError
+from ouzel.language.document import document, text_entries
 
 REQUIRED = "a text, an expression of the algebra, or a list of these"
 
@@ -36,12 +35,6 @@ def _entries(given: Any, place: int) -> list[dict[str, Any]]:
     text = given if isinstance(given, str) else getattr(given, "text", None)
     if not isinstance(text, str):
         raise OuzelError(f"query {place + 1} of the list: required {REQUIRED}; got {type(given).__name__}")
-    if not is_document(text):
-        try:
-            parse(text)
-        except QueryError as error:
-            error.add_note(f"in query {place + 1} of the list")
-            raise
     return text_entries(text)
 
 

@@ -15,6 +15,7 @@ from ouzel.language import algebra_tree as algebra
 from ouzel.language import tree
 from ouzel.language.notation import notation
 from ouzel.language.parser import parse_alone, parse_text
+from ouzel.language.uncollected import uncollected
 
 Written = tree.Query | algebra.Query
 _START = re.compile(r"\s*\{\s*\"ouzel\"\s*:\s*\"(expression|list)\"")
@@ -52,12 +53,24 @@ def expression_entry(stream: algebra.Stream, name: str | None, into: str | None)
 def read_document(text: str) -> tuple[Written, ...]:
     """The queries of a document, in order."""
     try:
-        return tuple(query for entry in json.loads(text)["queries"] for query in _queries(entry))
+        with uncollected(text):
+            entries = json.loads(text)["queries"]
+            return tuple(query for place, one in enumerate(entries) for query in _entry(one, place, len(entries)))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError):
         raise QueryError(
             "a document of queries that cannot be read",
             required="one that Ouzel has written: the text of oz.query(…)",
         ) from None
+
+
+def _entry(entry: dict[str, Any], place: int, count: int) -> tuple[Written, ...]:
+    """The queries of an entry; what is wrong with it says which of several it is."""
+    try:
+        return _queries(entry)
+    except QueryError as error:
+        if count > 1:
+            error.add_note(f"in query {place + 1} of the list")
+        raise
 
 
 def _queries(entry: dict[str, Any]) -> tuple[Written, ...]:
