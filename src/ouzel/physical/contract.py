@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.explain.layout import Placed, Sections
+from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.expressions import Expression
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.event_table import EventTable, Integers
@@ -143,6 +144,15 @@ class PhysicalPlan(Protocol):
 
     def explain(self, statistics: Statistics | None = None) -> Explained:
         """Put it into words; `statistics` are what is known of events."""
+
+
+@runtime_checkable
+class FindsKeys(Protocol):
+    """A plan that finds out what keeps partitions apart, where the query does not say it outright."""
+
+    @property
+    def keys(self) -> tuple[EquivalenceTest, ...]:
+        """The tests that all events of a match satisfy."""
 
 
 @runtime_checkable

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ouzel.logical.algebra.streams import is_linear_plus
+from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.algebra_explained import algebra_explained
 from ouzel.physical.automaton.algebra_matching import AlgebraMatching
@@ -56,6 +57,11 @@ class AlgebraPlan:
     def automaton(self) -> Automaton:
         """States and their moves."""
         return self.constructed.automaton
+
+    @property
+    def keys(self) -> tuple[EquivalenceTest, ...]:
+        """The tests that all events of a match satisfy, as every θ wants it."""
+        return self.automaton.partition
 
     @property
     def ends(self) -> Mapping[int, End]:

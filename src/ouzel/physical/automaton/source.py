@@ -146,13 +146,16 @@ class RunWriter(Emitter):
             with self.block("if x == g - 1:"):
                 self.write("t = r", "moved = True")
             with self.block("else:"):
-                self._fork(move)
+                self._fork(move, source)
         else:
-            self._fork(move)
+            self._fork(move, source)
         self._arrive(move, source, "t")
 
-    def _fork(self, move: Move) -> None:
+    def _fork(self, move: Move, source: int) -> None:
         self.copy("r", "runs", move)
+        if move.target == source:
+            # where a run changes its state, what does not matter there is reset anyway
+            self.write(*self.slots.first_values("runs", dead_at=source))
         self.write("t = runs", "runs += 1", "made += 1")
 
     # ---- starts ------------------------------------------------------------------------------------------
