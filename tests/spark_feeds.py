@@ -38,7 +38,7 @@ class Feed:
     def read(self) -> DataFrame:
         return self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(self.source))
 
-    def run(self, query: str, options: oz.SparkOptions = BUCKETS, **others: Any) -> dict[str, int]:
+    def run(self, query: Any, options: oz.SparkOptions = BUCKETS, **others: Any) -> dict[str, int]:
         """Match all that has been added since; the numbers that the query's progress tells."""
         found = oz.match(self.read(), query, spark=options, **others)
         writer = found.writeStream.format("parquet").option("checkpointLocation", str(self.checkpoint))

@@ -228,7 +228,7 @@ def test_arguments_of_the_wrong_kind(wrong: Any) -> None:
     ("wrong", "message"),
     [
         ({"type": 0}, "type: required the name of a column, or None; got 0"),
-        ({"time": None}, "time: required the name of a column; got None"),
+        ({"time": None}, "time: required the name of a column, or of two: .*; got None"),
         ({"time_unit": []}, r"time_unit: required one of s, ms, us, ns; got \[\]"),
         ({"time_unit": ""}, "time_unit '': required one of"),
         ({"order": 0}, "order: required a list of columns, the time first, or 'arrival'; got 0"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from pathlib import Path
 
@@ -21,9 +23,24 @@ def test_every_query_in_the_language_page_is_accepted() -> None:
         assert oz.query(block).names
 
 
+def test_the_page_on_the_algebra_prints_what_it_shows() -> None:
+    text = (ROOT / "docs" / "algebra.md").read_text(encoding="utf-8")
+    code, shown = (
+        re.findall(rf"^```{one}\n(.*?)^```", text, re.MULTILINE | re.DOTALL) for one in ("python", "text")
+    )
+    assert len(code) == len(shown) == 5
+    names: dict[str, object] = {}
+    for source, expected in zip(code, shown, strict=True):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(source, "algebra.md", "exec"), names)  # noqa: S102 - our own page
+        assert printed.getvalue() == expected
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
         if "://" not in target:
             assert (page.parent / target).exists(), target
 

@@ -26,6 +26,8 @@ STAGES = [
     {"compile", "explanation"},
     {"runtimes"},
     {"arguments"},
+    {"algebra"},
+    {"forms"},
     {"api"},
     {""},  # ouzel itself, which only re-exports
     {"testing"},
@@ -99,6 +101,7 @@ OPTIONAL = {
     "polars": ("runtimes/polars_frames.py", "testing/frame_columns.py"),
     "pyspark": ("runtimes/spark/", "bench/spark_", "cli/spark.py"),
     "hypothesis": (
+        "testing/algebra.py",
         "testing/strategies.py",
         "testing/combinations.py",
         "testing/programs.py",

@@ -212,7 +212,10 @@ def test_an_unknown_policy() -> None:
 
 
 def test_no_query() -> None:
-    with pytest.raises(oz.OuzelError, match=r"^query: required text; got NoneType$"):
+    with pytest.raises(
+        oz.OuzelError,
+        match=r"^query: required a text, an expression of the algebra, or a list of these; got NoneType$",
+    ):
         oz.match(ROWS, None)  # type: ignore[arg-type]
 
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ouzel.algebra import Stream, stream
     from ouzel.api import Query, match, matcher, query, restore, spark_session
     from ouzel.errors import (
         DataError,
@@ -40,6 +41,7 @@ __all__ = [
     "SchemaError",
     "SparkOptions",
     "StateError",
+    "Stream",
     "match",
     "matcher",
     "query",
@@ -47,10 +49,12 @@ __all__ = [
     "register_function",
     "restore",
     "spark_session",
+    "stream",
     "write_stream",
 ]
 
 _HOMES = {
+    "ouzel.algebra": ("Stream", "stream"),
     "ouzel.api": ("Query", "match", "matcher", "query", "restore", "spark_session"),
     "ouzel.errors": (
         *("DataError", "FunctionError", "OuzelError", "OuzelWarning", "QueryError", "SchemaError", "StateError"),

@@ -8,18 +8,23 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
+from ouzel.algebra import Stream
 from ouzel.arguments import CALLABLE, DICT, check_names, optional, reading_of, refuse, threads_of, tuning_of
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError, QueryError
 from ouzel.explanation import explain
+from ouzel.forms import parameters_of, text_of
+from ouzel.language import algebra_tree as algebra
 from ouzel.language import parse
+from ouzel.language.document import is_list
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical import BoundQuery, bind_program
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.functions import registered_in
 from ouzel.logical.parameters import check_used
+from ouzel.logical.program import names_of
 from ouzel.logical.schema import INFERRED, Schema, open_schema
 from ouzel.optimizer import fitted, known
 from ouzel.physical.contract import KeepsGraph
@@ -40,28 +45,36 @@ from ouzel.runtimes.time_units import warn_of_times
 from ouzel.runtimes.type_names import named_types, warn_of_types
 
 MODES = ("verbose", "compressed")
+Form: TypeAlias = str | Stream | Sequence[Any]
+"""What a query may be given as; in a list there may be queries, too."""
 LIMITS, SPARK = "oz.Limits(…)", "oz.SparkOptions(…)"
 
 
 class Query:
-    """One or more queries as text, checked as far as that goes without data."""
+    """One or more queries, checked as far as that goes without data; `text` says them, whatever they came as."""
 
-    def __init__(self, text: str, params: Mapping[str, Any] | None = None) -> None:
-        """Parse and check the text; `params` are the values of `$x`."""
-        if not isinstance(text, str):
-            raise OuzelError(f"query: required text; got {type(text).__name__}")
+    def __init__(self, given: Form, params: Mapping[str, Any] | None = None) -> None:
+        """Parse and check a text, an expression or a list of these; `params` are the values of `$x`."""
         optional("params", params, Mapping, DICT)
-        self.text = text
-        self.params = dict(params or {})
+        self.text = text_of(given)
+        self.params = {**parameters_of(given), **(params or {})}
+        written = parse(self.text)
         if self.params:
-            check_used(parse(text), text, self.params)
-        self.names = tuple(one.name for one in self._bound())
+            check_used(written, self.text, self.params)
+        self.names = names_of(written)
+        self._apart = len(self.names) > 1 or is_list(self.text)
+        for _one in self._bound():
+            pass  # what is wrong without data, is told now
         # what it was compiled for last, and what came of that: plans never change
         self._latest: dict[str, tuple[Any, Compiled]] = {}
 
     def with_params(self, **params: Any) -> Query:
         """The same query with other values for its parameters."""
         return Query(self.text, {**self.params, **params})
+
+    def _given(self, results: Mapping[str, Any]) -> Any:
+        """What is given back of results by name: the only one, or all of them in the order of the queries."""
+        return {name: results[name] for name in self.names} if self._apart else results[self.names[0]]
 
     def _bound(self) -> Iterator[BoundQuery]:
         """What is known of the queries without data, one by one: of very many, none has to be kept."""
@@ -128,24 +141,26 @@ class Query:
 
     def __repr__(self) -> str:
         """The text, as one would write it."""
-        return f"oz.query({self.text!r})"
+        shown = [one.source if isinstance(one, algebra.Query) else repr(one.source) for one in parse(self.text)]
+        both = ", ".join(dict.fromkeys(shown))
+        return f"oz.query([{both}])" if is_list(self.text) else f"oz.query({both})"
 
 
-def query(text: str, params: Mapping[str, Any] | None = None) -> Query:
-    """Make a query of its text.
+def query(given: Form, params: Mapping[str, Any] | None = None) -> Query:
+    """Make a query of its text, of an expression of the algebra, or of a list of these.
 
     >>> query("PATTERN SEQ(Shelf a, Exit b) WHERE [tag_id] WITHIN 12 hours").names
     ('query1',)
     """
-    return Query(text, params)
+    return Query(given, params)
 
 
 @memory_errors()
 def match(  # noqa: PLR0913 - what is not needed is not said
     events: Any,
-    query: Query | str,
+    query: Query | Form,
     *,
-    time: str = "ts",
+    time: str | tuple[str, str] = "ts",
     type: str | None = AUTO,
     order: Sequence[str] | str | None = None,
     types: Mapping[str, Any] | None = None,
@@ -167,11 +182,13 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     """Find all matches of a query in events.
 
     `events` is a pyarrow, pandas, Polars or Spark table, a list of dicts, the path of a Parquet, CSV or JSON lines
-    file, or a dict of these by type; the matches come back as the same kind of table (pyarrow's for a file), or,
-    if the query's text holds several queries, as a dict of tables by query name.
+    file, or a dict of these by type; the matches come back as the same kind of table (pyarrow's for a file).
+    `query` is a text, an expression of the algebra (`oz.stream`), or a list of these: of a list, and of a text
+    that holds several queries, the matches come as a dict of tables by query name.
 
     - `time`, `type` name the columns that hold an event's time and type.  By default the type is in the column
       `type` if there is one; with `type=None` every component ranges over all events.
+    - `time=("start", "end")` names the columns of events that last; they are ordered, and late, by their end.
     - `order=["ts", "seq"]` names columns that break ties, the time first; `order="arrival"`, or "arrival" at the
       end of the list, leaves them to the order of rows.  Without, events of one time are simultaneous: neither
       comes before the other.
@@ -226,16 +243,14 @@ def match(  # noqa: PLR0913 - what is not needed is not said
 
             found: Any = match_stream(events, *arguments, watermark)
         else:
-            frames = match_dataframe(events, *arguments)
-            found = frames[query.names[0]] if len(query.names) == 1 else frames
+            found = query._given(match_dataframe(events, *arguments))
         if on_bad == "quarantine":
             report.quarantined = malformed_events(events, reading)
         return found
     if is_without_rows(events):
         check_used(parse(query.text), query.text, query.params)
         plans = compile_query(query.text, open_schema(), None, engine, tuning).plans
-        none = {plan.query.name: of_no_events(plan.query) for plan in plans}
-        return none[query.names[0]] if len(query.names) == 1 else none
+        return query._given({plan.query.name: of_no_events(plan.query) for plan in plans})
     reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     reading = replace(reading, encoding=written.encoding, delimiter=written.delimiter)
     table, restore = ingest(events, reading, report, query._used)
@@ -245,8 +260,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         raise OuzelError(f"mode: required one of {', '.join(MODES)}; got {mode!r}")
     if mode == "compressed":
         plans = query._compile(table, engine, tuning, having=KeepsGraph).plans
-        graphs = {plan.query.name: compress(plan, table, limits, restore) for plan in plans}
-        return graphs[query.names[0]] if len(query.names) == 1 else graphs
+        return query._given({plan.query.name: compress(plan, table, limits, restore) for plan in plans})
     plans = tuple(fitted(plan, table) for plan in query._compile(table, engine, tuning).plans)
     results = run_program(plans, table, limits, progress, report.counters, threads_of(threads))
     report.matches = sum(result.num_rows for result in results.values())
@@ -255,16 +269,14 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     for plan in plans:
         if plan.query.into is not None:
             restore = restore.with_composites(plan.query.into, origins[plan.query.name])
-    if len(query.names) == 1:
-        return restore(results[query.names[0]], origins[query.names[0]])
-    return {name: restore(results[name], origins[name]) for name in query.names}
+    return query._given({name: restore(results[name], origins[name]) for name in query.names})
 
 
 def matcher(
-    query: Query | str,
+    query: Query | Form,
     schema: Any,
     *,
-    time: str = "ts",
+    time: str | tuple[str, str] = "ts",
     type: str | None = AUTO,
     order: Sequence[str] | str | None = None,
     types: Mapping[str, Any] | None = None,

@@ -59,13 +59,28 @@ def threads_of(threads: Any) -> int:
 
 def reading_of(order: Any = None, **options: Any) -> Reading:
     """How to read events."""
-    checked("time", options.get("time", ""), str, COLUMN)
+    if not isinstance(time := options.get("time", ""), str):
+        options |= dict(zip(("start", "time"), _interval(time), strict=True))
     optional("type", options.get("type"), str, f"{COLUMN}, or None")
     optional("time_unit", options.get("time_unit"), str, "one of s, ms, us, ns")
+    if order is not None and options.get("start") is not None:
+        raise OuzelError(
+            f"order: not to be had where events last, time={time!r}: these are ordered by when they end\n"
+            "  hint: leave out order"
+        )
+    columns: Any = () if order is None else order
     if order == ARRIVAL:
         return Reading(by_arrival=True, **options)
-    columns: Any = () if order is None else order
     names = isinstance(columns, Sequence) and not isinstance(columns, str | bytes)
     if not names or not all(isinstance(name, str) for name in columns):
         raise OuzelError(f"order: required a list of columns, the time first, or '{ARRIVAL}'; got {order!r}")
     return Reading(order=tuple(columns), **options)
+
+
+def _interval(time: Any) -> tuple[str, str]:
+    """The columns in which events start and end."""
+    names = tuple(time) if isinstance(time, list | tuple) else ()
+    if len(names) != 2 or not all(isinstance(name, str) for name in names) or names[0] == names[1]:
+        required = f"{COLUMN}, or of two: ('start', 'end')"
+        raise OuzelError(f"time: required {required}; got {time!r}")
+    return names

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ouzel.language import parse
+from ouzel.language.document import is_list
 from ouzel.language.uncollected import uncollected
 from ouzel.logical import bind_program
+from ouzel.logical.program import names_of
 from ouzel.logical.schema import Schema
 from ouzel.optimizer import Plan, choose_engine
 from ouzel.physical import ENGINES
@@ -16,9 +18,14 @@ from ouzel.physical import ENGINES
 
 @dataclass(frozen=True)
 class Compiled:
-    """Plans in an order in which each comes after those that feed it."""
+    """Plans in an order in which each comes after those that feed it.
+
+    `names` are those of the queries as they were written; `apart` says that results go by them, also that of one.
+    """
 
     plans: tuple[Plan, ...]
+    names: tuple[str, ...]
+    apart: bool
 
 
 def compile_query(
@@ -37,4 +44,5 @@ def compile_query(
     queries = bind_program(written, text, schema, parameters)  # 2. logical: what it means
     with uncollected(text):
         plans = [choose_engine(query, ENGINES, engine, tuning, having) for query in queries]  # 3. and 4.: how
-    return Compiled(tuple(plans))  # 5. runtimes let engines run them
+    names = names_of(written)
+    return Compiled(tuple(plans), names, apart=len(names) > 1 or is_list(text))  # 5. runtimes let engines run them

@@ -14,8 +14,11 @@ from ouzel.explain.words import (
     infix,
     matches_words,
     output_words,
+    type_words,
 )
+from ouzel.logical.algebra.bind_query import INTERVAL
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.schema import INFERRED
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.statistics import Statistics
@@ -41,6 +44,8 @@ def explain(
 
 def _logical(query: BoundQuery, events: EventTable | None) -> list[str]:
     """What the query means."""
+    if query.algebra is not None:
+        return _expression(query, events)
     lines = section("pattern", [infix(query.pattern)])
     lines += section("components", [component_words(component, query) for component in query.components])
     lines += section("equivalence", equivalence_words(query))
@@ -51,6 +56,22 @@ def _logical(query: BoundQuery, events: EventTable | None) -> list[str]:
     if query.into:
         output.append(f"as events of type {query.into}")
     output.append(matches_words(query))
+    lines += section("output", output)
+    return lines + (section("input", [_input_words(query, events)]) if events is not None else [])
+
+
+def _expression(query: BoundQuery, events: EventTable | None) -> list[str]:
+    """What an expression of the algebra means."""
+    assert query.algebra is not None
+    lines = section("expression", [query.source])
+    lines += section("streams", [f"{one.variable}: {type_words(one)}" for one in query.components])
+    columns = [*(one.name for one in query.algebra.attributes), *INTERVAL]
+    is_known = all(one.attributes is not None for component in query.components for one in component.types)
+    output = [f"{', '.join(columns)}{'' if is_known else ', and what else events have'}"]
+    if query.into:
+        output.append(
+            f"as events of type {query.into}" + (", for the query that reads them" if query.hidden else "")
+        )
     lines += section("output", output)
     return lines + (section("input", [_input_words(query, events)]) if events is not None else [])
 
@@ -106,5 +127,7 @@ def _physical(plan: Plan) -> list[str]:
 def _input_words(query: BoundQuery, events: EventTable) -> str:
     """How many events there are, and how many the query can use."""
     wanted = tuple(sorted({name for component in query.components for name in component.type_names}))
+    if INFERRED in wanted:
+        return f"{len(events):,} events, all of them wanted"
     relevant = int(np.count_nonzero(events.types.among(wanted) >= 0))
     return f"{len(events):,} events, {relevant:,} of the types that the pattern mentions"

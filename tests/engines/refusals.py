@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import reduce
 
 import pyarrow as pa
+
+import ouzel as oz
 
 MATCHER = "matcher"
 """Not an engine, but what lets one run batch by batch."""
 
 EVENTS = {
-    "A": pa.table({"ts": [1], "k": [1], "x": [1]}),
+    "A": pa.table({"ts": [1], "k": [1], "x": [1], "d": pa.array([1], pa.decimal128(4, 1))}),
     "B": pa.table({"ts": [2], "k": [1], "x": [2]}),
     "C": pa.table({"ts": [3], "x": [3]}),
     "D": pa.table({"ts": [4], "k": [1], "x": [4]}),
@@ -25,14 +28,19 @@ EVENTS = {
 
 @dataclass(frozen=True)
 class Refusal:
-    """What an engine says, as a regular expression, and a query of which it says so; or of a further column."""
+    """What an engine says, as a regular expression, and a query of which it says so; or of a further column.
+
+    The example is a pattern, or an expression of the algebra.
+    """
 
     engine: str
     why: str
-    example: str
+    example: str | oz.Stream
     column: pa.DataType | None = None
 
 
+ALGEBRA = "it runs patterns, and this is an expression of the algebra"
+DOUBLED = reduce(lambda made, _one: made.extend(x="x + x"), range(12), oz.stream("A"))
 IN_SEQUENCE = "an automaton takes events in sequence, not & or grouping closures"
 
 REFUSALS = [
@@ -69,6 +77,13 @@ REFUSALS = [
         f"SEQ({', '.join(f'A? a{number}' for number in range(7))}, B b)",
     ),
     Refusal("scan", r"events of type \S+ have no '[^']+'", "SEQ(A a, C c) WHERE [k]"),
+    *(Refusal(engine, ALGEBRA, oz.stream("A").where("x > 0")) for engine in ("scan", "tree")),
+    Refusal(
+        "automaton",
+        "it computes e, decimal, which no register holds",
+        oz.stream("A").extend(e="d").fold(oz.stream("A"), step=lambda s: s.extend(e="d.last")),
+    ),
+    Refusal("automaton", "attributes that are computed of each other make too large an expression", DOUBLED),
     # ---- batch by batch ----------------------------------------------------------------------------------
     Refusal(
         MATCHER,

@@ -26,7 +26,7 @@ REFUSED = re.compile(r"the engine (?P<engine>\w+) cannot run this query: (?P<why
 
 
 def everywhere(
-    query: str,
+    query: Any,
     events: Any,
     *,
     of: str | None = None,
@@ -58,7 +58,7 @@ def everywhere(
     return expected
 
 
-def matched(query: str, events: Any, of: str | None = None, **options: Any) -> list[Row]:
+def matched(query: Any, events: Any, of: str | None = None, **options: Any) -> list[Row]:
     """The rows that match returns."""
     result = oz.match(events, query, **options)
     result = result if of is None else result[of]
@@ -73,9 +73,10 @@ def check_refusal(error: oz.OuzelError, engine: str, *, must_run: bool = False) 
     assert is_listed(engine, refused["why"]), f"{engine} refuses what is not listed: {refused['why']}"
 
 
-def _check_matcher(query: str, events: Any, of: str | None, options: dict[str, Any], expected: list[Row]) -> None:
+def _check_matcher(query: Any, events: Any, of: str | None, options: dict[str, Any], expected: list[Row]) -> None:
     table = events if isinstance(events, pa.Table) else rows_to_arrow(events)[0]
-    table = table.sort_by(options.get("time", "ts"))
+    time = options.get("time", "ts")
+    table = table.sort_by(time if isinstance(time, str) else time[-1])
     try:
         found = pushed(query, table, of=of, size=2, **options)
     except oz.OuzelError as error:
@@ -86,7 +87,7 @@ def _check_matcher(query: str, events: Any, of: str | None, options: dict[str, A
 
 
 def pushed(
-    query: str, events: pa.Table, *, of: str | None = None, size: int = 1, restored: bool = True, **options: Any
+    query: Any, events: pa.Table, *, of: str | None = None, size: int = 1, restored: bool = True, **options: Any
 ) -> list[Row]:
     """The rows that a matcher returns, given so many events at a time, in order, and restored after each time."""
     matcher = oz.matcher(query, events.schema, **options)

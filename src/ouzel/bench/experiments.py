@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ouzel.bench import (
     cases,
+    cayuga,
     composition,
     planning,
     pushes,
@@ -77,6 +78,7 @@ EXPERIMENTS = {
     "zstream-table-3": Experiment(tree_batches.zstream_table_3, 60_000, 20_000, "peak MB"),
     "zstream-table-5": Experiment(tree_batches.zstream_table_5, 1_500_000, 300_000, "peak MB"),
     "zstream-clicks": Experiment(zstream.zstream_clicks, 378_000, 50_000),
+    "cayuga-20": Experiment(cayuga.cayuga_20, 112_635, 20_000),
     "flink": Experiment(cases.flink, 43_200_000, 1_000_000),
     "counting": Experiment(cases.counting, 50_000, 50_000),
     "pushes": Experiment(pushes.pushes, 4_000_000, 400_000),

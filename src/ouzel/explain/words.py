@@ -6,6 +6,7 @@ from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.match_aggregates import EDGES
 from ouzel.logical.pattern import Binds, Component, Conjunction, Disjunction, Pattern, Step
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.schema import INFERRED, UNTYPED
 
 
 def infix(pattern: Pattern, *, inner: bool = False) -> str:
@@ -39,7 +40,9 @@ def component_words(component: Component, query: BoundQuery) -> str:
 
 def type_words(component: Component) -> str:
     """The types of event that a component binds."""
-    return " or ".join(sorted(name or "any event" for name in component.type_names))
+    return " or ".join(
+        sorted("any event" if name in (UNTYPED, INFERRED) else name for name in component.type_names)
+    )
 
 
 def conjunct_words(conjunct: Conjunct) -> str:

@@ -1,5 +1,5 @@
 """Stage 1: query text becomes a syntax tree."""
 
-from ouzel.language.parser import parse
+from ouzel.language.program import parse
 
 __all__ = ["parse"]

@@ -74,7 +74,11 @@ class Builder(ExpressionBuilder):
             aggregate=span_of(output) if output is not None and output.type == "AGGREGATE" else None,
             every=every,
             span=span_of(meta),
+            source=self.source,
         )
+
+    def alone(self, meta: Meta, parts: list[tree.Expression]) -> tree.Expression:
+        return parts[0]
 
     # ---- patterns ----------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from lark.grammar import Rule
 from lark.lexer import TerminalDef
 from lark.parsers.lalr_analysis import Shift
 
-from ouzel.language.tables import FILE, START, Entry, build, stamp
+from ouzel.language.tables import FILE, STARTS, Entry, build, stamp
 
 Row = dict[str, tuple[Any, Any]]
 """What Lark has for a state: by symbol, an action and the next state or a rule."""
@@ -23,10 +23,11 @@ def tables_of(parser: Lark) -> Entry:
     """A parser as plain data, numbered in an order that depends on the grammar alone."""
     rules = sorted(parser.rules, key=lambda rule: (rule.origin.name, rule.order))
     table = parser.parser.parser._parse_table
-    states = _in_order(table.start_states[START], table.states)
+    states = _in_order([table.start_states[start] for start in STARTS], table.states)
     return {
         "stamp": stamp(),
-        "end": states.index(table.end_states[START]),
+        "begins": {start: states.index(table.start_states[start]) for start in STARTS},
+        "ends": {start: states.index(table.end_states[start]) for start in STARTS},
         "ignore": sorted(parser.lexer_conf.ignore),
         "terminals": [_terminal(terminal) for terminal in parser.terminals],
         "rules": [_rule(rule) for rule in rules],
@@ -34,9 +35,9 @@ def tables_of(parser: Lark) -> Entry:
     }
 
 
-def _in_order(start: int, rows: dict[int, Row]) -> list[int]:
-    """The states as one reaches them from the first: Lark's own order is that of its sets."""
-    found = [start]
+def _in_order(starts: list[int], rows: dict[int, Row]) -> list[int]:
+    """The states as one reaches them from the first ones: Lark's own order is that of its sets."""
+    found = list(starts)
     for state in found:
         row = rows[state]
         reached = dict.fromkeys(row[symbol][1] for symbol in sorted(row) if row[symbol][0] is Shift)

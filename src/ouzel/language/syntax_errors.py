@@ -7,7 +7,7 @@ What was required comes from the terminals that the parser would have taken; the
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from lark import UnexpectedInput
@@ -137,6 +137,23 @@ def describe(source: str, error: UnexpectedInput) -> QueryError:
     """Turn a parser error into a QueryError with place, requirement and hint."""
     place = _place(source, error)
     return _unclosed(place) or _unknown_strategy(place) or _wrong_clause(place) or _unexpected(place)
+
+
+def describe_alone(source: str, error: UnexpectedInput) -> QueryError:
+    """The same for a predicate or a value by itself, of which no clause is a part."""
+    place = replace(_place(source, error), clauses=(("WHERE", 0),))
+    found = _unclosed(place)
+    if found is not None:
+        return found
+    found = _unexpected(place)
+    words = [
+        one for one in (place.text.upper(), source.lstrip().partition(" ")[0].upper()) if one in _CLAUSES
+    ] or [""]
+    hint = f"leave out {words[0]}: a predicate stands here by itself" if words[0] else found.hint
+    said = [
+        None if one is None else one.replace("the query", "the text") for one in (found.message, found.required)
+    ]
+    return QueryError(said[0] or "", source, found.span, required=said[1], hint=hint)
 
 
 _TOKENS = re.compile(

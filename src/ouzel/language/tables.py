@@ -16,6 +16,8 @@ from lark import Lark
 
 FILE = "tables.json"
 START = "start"
+ALONE = "alone"
+STARTS = [START, ALONE]
 _OPTIONS: dict[str, Any] = {"parser": "lalr", "lexer": "contextual"}
 _OPTIONS |= {"propagate_positions": True, "maybe_placeholders": False}
 
@@ -24,7 +26,7 @@ Entry = dict[str, Any]
 
 def build() -> Lark:
     """The parser, computed from the grammar."""
-    return Lark(_read("grammar.lark"), start=START, **_OPTIONS)
+    return Lark(_read("grammar.lark"), start=STARTS, **_OPTIONS)
 
 
 def load() -> Lark | None:
@@ -57,15 +59,15 @@ def parser_of(tables: Entry) -> Lark:
     states = {
         "tokens": _Itself(),
         "states": dict(enumerate(_state(row, of_rules) for row in tables["states"])),
-        "start_states": {START: 0},
-        "end_states": {START: tables["end"]},
+        "start_states": tables["begins"],
+        "end_states": tables["ends"],
     }
     parser = {
         "lexer_conf": {**lexer, "g_regex_flags": 0, "use_bytes": False},
-        "parser_conf": {"rules": of_rules, "start": [START], "parser_type": "lalr"},
+        "parser_conf": {"rules": of_rules, "start": STARTS, "parser_type": "lalr"},
         "parser": states,
     }
-    data = {"parser": parser, "rules": of_rules, "options": {**_OPTIONS, "start": [START]}}
+    data = {"parser": parser, "rules": of_rules, "options": {**_OPTIONS, "start": STARTS}}
     return Lark.load({"data": data, "memo": dict(enumerate(terminals + rules))})
 
 

@@ -5,7 +5,7 @@ Nothing here knows of schemas; names are names.  The next stage (logical) gives 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
@@ -230,7 +230,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query of a file; `aggregate` is the place of OUTPUT AGGREGATE, if said; `every` are its windows."""
+    """One query of a file; `aggregate` is the place of OUTPUT AGGREGATE, if said; `every` are its windows.
+
+    `source` is the text of the file.
+    """
 
     name: Name | None
     pattern: Pattern
@@ -243,3 +246,4 @@ class Query:
     aggregate: Span | None
     every: Tumbling | None
     span: Span
+    source: str = field(default="", compare=False, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ouzel.logical.algebra.streams import bases
 from ouzel.logical.expressions import Aggregate, Attribute, Events, Expression, references
 from ouzel.logical.output import event_fields
 from ouzel.logical.query import BoundQuery
@@ -26,6 +27,9 @@ def _of_query(query: BoundQuery) -> Iterator[str]:
 
 
 def _of_results(query: BoundQuery) -> Iterator[str]:
+    if query.algebra is not None:
+        yield from (column.name for base in bases(query.algebra) for column in base.columns)
+        return
     whole = [] if query.output or query.aggregates else [c for c in query.components if not c.negative]
     for component in whole:
         yield from (column.name for column in event_fields(component).values())

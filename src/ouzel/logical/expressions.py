@@ -123,7 +123,15 @@ class MatchNumber:
     span: Span = field(compare=False)
 
 
-Expression = Constant | Attribute | Moment | Length | Aggregate | Events | MatchNumber | Apply
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """duration(), in the algebra: how many ticks the event at hand lasts, its first and last among them."""
+
+    type: ValueType
+    span: Span = field(compare=False)
+
+
+Expression = Constant | Attribute | Moment | Length | Aggregate | Events | MatchNumber | Duration | Apply
 Variable = Attribute | Moment | Length | Aggregate | Events
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
+from ouzel.language.document import Written
 from ouzel.language.durations import NANOSECONDS, read_length
 from ouzel.language.expression_builder import beyond_64_bits
 from ouzel.logical.expressions import Constant
@@ -169,7 +170,7 @@ def _number(source: str, written: tree.Parameter, value: Any) -> Fraction:
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
 
 
-def check_used(written: Sequence[tree.Query], source: str, parameters: Mapping[str, Any]) -> None:
+def check_used(written: Sequence[Written], source: str, parameters: Mapping[str, Any]) -> None:
     """Refuse values for parameters that no query has: mostly they are misspelt."""
     if not parameters:
         return

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
 from ouzel.language.tree import Strategy
+from ouzel.logical.algebra.streams import Stream
 from ouzel.logical.bind_equivalence import EquivalenceBinder
 from ouzel.logical.bind_expression import ExpressionBinder
 from ouzel.logical.bind_output import OutputBinder, OutputColumn
@@ -36,6 +37,8 @@ class BoundQuery:
     """A query with its meaning: all that an engine needs to know.
 
     Under OUTPUT AGGREGATE, RETURN is in `aggregates`, and `output` is empty; `every` are its windows, if any.
+    Of an expression of the algebra, which is in `algebra`, the components are the streams of events that it reads,
+    and `source` shows it in the paper's notation.  What is `hidden` is there for others to read, and not reported.
     """
 
     name: str
@@ -52,6 +55,8 @@ class BoundQuery:
     non_overlap: bool
     aggregates: tuple[MatchAggregate, ...] = ()
     every: Tumbling | None = None
+    algebra: Stream | None = None
+    hidden: bool = False
 
     @property
     def numbers_matches(self) -> bool:
@@ -79,6 +84,11 @@ class BoundQuery:
         """The composite types that it mentions: events of these last."""
         types = (event_type for component in self.components for event_type in component.types)
         return tuple(dict.fromkeys(one.name for one in types if one.composite))
+
+    @property
+    def reads_lasting(self) -> bool:
+        """Whether it reads events that last: then the one that ends next need not start next."""
+        return any(event_type.lasts for component in self.components for event_type in component.types)
 
     @property
     def reads_primitive(self) -> bool:

@@ -42,11 +42,20 @@ class Column:
 
 @dataclass(frozen=True)
 class EventType:
-    """A type and the attributes its events have; without attributes known, every one is there."""
+    """A type and the attributes its events have; without attributes known, every one is there.
+
+    Events of it last if they are composite, or if those that come in do (`lasting`).
+    """
 
     name: str
     attributes: Mapping[str, Column] | None
     composite: bool = False
+    lasting: bool = False
+
+    @property
+    def lasts(self) -> bool:
+        """Whether its events have a start and an end."""
+        return self.composite or self.lasting
 
     def column(self, attribute: str) -> Column | None:
         """The column of an attribute, None if events of this type have no such attribute."""
@@ -85,12 +94,16 @@ def _within(arrow: pa.DataType, path: str) -> tuple[list[str], pa.DataType] | No
 
 @dataclass(frozen=True)
 class TimeColumn:
-    """The column that orders events; a tick is the unit in which it counts."""
+    """The column that orders events; a tick is the unit in which it counts.
+
+    Where events last, they end at this time; `start` is the column that says when they start.
+    """
 
     name: str
     arrow: pa.DataType
     type: ValueType
     tick: str
+    start: str | None = None
 
 
 @dataclass(frozen=True)
@@ -98,13 +111,14 @@ class Schema:
     """The input of a query.
 
     `types` are those known by name.  Where `declared` is false a type column may hold others too, and `default`
-    is what their events look like; without a type column, `default` is called UNTYPED.
+    is what their events look like; without a type column, `default` is called UNTYPED.  `type_column` is its name.
     """
 
     time: TimeColumn
     types: Mapping[str, EventType]
     default: EventType | None
     declared: bool = False
+    type_column: str | None = None
 
     def event_type(self, name: str) -> EventType | None:
         """What a type name in a query means; None if there is no such type."""

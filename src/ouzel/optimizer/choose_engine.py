@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ouzel.errors import OuzelError, did_you_mean
 from ouzel.logical.partition_stream import partition_stream
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan, Rivals
 from ouzel.optimizer.switches import check_switches, engines_with, owner_of
-from ouzel.physical.contract import Engine, Engines, Offer, Refusal
+from ouzel.physical.contract import Engine, Engines, FindsKeys, Offer, Refusal
 
 AUTO = "auto"
 
@@ -43,14 +44,16 @@ def choose_engine(
         raise OuzelError(_nobody(requested, offers))
     chosen, offer = best
     more_special = [engine for engine in asked[: asked.index(chosen)] if engine in offers]
-    attributes, partition_reason = partition_stream(query)
+    physical = offer.make()
+    known = replace(query, equivalences=physical.keys) if isinstance(physical, FindsKeys) else query
+    attributes, partition_reason = partition_stream(known)
     return Plan(
-        query=query,
+        query=known,
         engine=chosen.name,
         engine_reason=_asked_for(requested, tuning) + chosen.purpose,
         partition_by=attributes,
         partition_reason=partition_reason,
-        physical=offer.make(),
+        physical=physical,
         cost=offer.cost,
         is_asked=requested != AUTO,
         passed_over=tuple((engine.name, _reason(offers[engine])) for engine in more_special),

@@ -35,6 +35,8 @@ def can_sample(query: BoundQuery) -> bool:
 
     Functions of the user's are not called for that, and what other queries make is not there yet.
     """
+    if query.algebra is not None:
+        return False
     calls = any(calls_users(literal) for one in query.conjuncts for literal in one.literals)
     is_any = query.strategy is Strategy.SKIP_TILL_ANY_MATCH
     return is_any and not (calls or query.composites or query.shares_events or query.shares_bits)

@@ -20,9 +20,10 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.explain.layout import Placed, Sections
+from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.expressions import Expression
 from ouzel.logical.query import BoundQuery
-from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Bound, Many, MatchTable, One
 from ouzel.physical.match_totals import MatchTotals
@@ -34,6 +35,9 @@ Compute = Callable[[Expression], Any]
 Tell = Callable[[float], None]
 """Is given, now and then, which part of some work is done."""
 
+
+Intervals = tuple[Integers, Integers, Integers, Integers]
+"""Starts and ends, as moments and as times."""
 
 WRITTEN_OUT = 100.0
 """How many times the cost it is, about, to write out all matches where only their totals are asked for."""
@@ -88,9 +92,13 @@ class Engine:
     cost: float
     offers: Callable[..., Offer]
     switches: tuple[Switch, ...] = ()
+    runs_algebra: bool = False
+    """Whether it is asked for expressions of the algebra, too."""
 
     def offer(self, query: BoundQuery, tuning: Mapping[str, str]) -> Offer | Refusal:
         """What it would do, or why it would not; no source is written for that."""
+        if query.algebra is not None and not self.runs_algebra:
+            return Refusal("it runs patterns, and this is an expression of the algebra")
         own = {name: tuning[name] for name, _values in self.switches if name in tuning}
         try:
             return self.offers(query, **own)
@@ -139,6 +147,15 @@ class PhysicalPlan(Protocol):
 
 
 @runtime_checkable
+class FindsKeys(Protocol):
+    """A plan that finds out what keeps partitions apart, where the query does not say it outright."""
+
+    @property
+    def keys(self) -> tuple[EquivalenceTest, ...]:
+        """The tests that all events of a match satisfy."""
+
+
+@runtime_checkable
 class AddsUp(Protocol):
     """A plan that may total matches without writing them out."""
 
@@ -183,7 +200,8 @@ class Graph(Protocol):
 class Found:
     """Matches of a query, the events whose rows they mention, and how to compute with them.
 
-    `totals` adds all of them up, where the engine has a way of its own.
+    `totals` adds all of them up, where the engine has a way of its own.  `rows` are the attributes of what an
+    expression of the algebra gives; of its matches only the intervals matter, and no events are bound.
     """
 
     query: BoundQuery
@@ -191,10 +209,21 @@ class Found:
     events: EventTable
     compute: Compute
     totals: Callable[[], MatchTotals] | None = None
+    rows: pa.Table | None = None
+
+    @classmethod
+    def of_rows(cls, query: BoundQuery, rows: pa.Table, intervals: Intervals, events: EventTable) -> Found:
+        """What an expression of the algebra gives: the columns of its attributes, and starts and ends beside."""
+        unbound = One(np.full(len(intervals[0]), -1, np.int64))
+        matches = MatchTable({one.variable: unbound for one in query.components}, lambda: intervals)
+        return cls(query, matches, events, lambda _expression: [], rows=rows)
 
     @classmethod
     def nothing(cls, query: BoundQuery, events: EventTable) -> Found:
         """No matches."""
+        if query.algebra is not None:
+            schema = pa.schema([(one.name, one.arrow) for one in query.algebra.attributes])
+            return cls.of_rows(query, schema.empty_table(), (np.zeros(0, np.int64),) * 4, events)
         positives = [component for component in query.components if not component.negative]
         none = np.zeros(0, np.int64)
         many = Many(np.zeros(1, np.int64), none, np.zeros(0, np.bool_))

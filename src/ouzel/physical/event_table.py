@@ -198,12 +198,15 @@ def primitive_events(
     times: Integers,
     tie_breakers: list[str],
     by_arrival: bool = False,
+    starts: Integers | None = None,
 ) -> EventTable:
-    """The table of events as they came.
+    """The table of events as they came, at their times, or from `starts` to those if they last.
 
     `tie_breakers` are the columns that order events of one time; what they leave is in the order of rows if
     `by_arrival` says so.
     """
+    if starts is not None and np.any(starts != times):
+        return EventTable(table, schema, types, starts, times, starts, times)
     moments = times
     if tie_breakers or by_arrival:
         columns = table.select(tie_breakers)
@@ -215,7 +218,7 @@ def primitive_events(
 def _ranks(columns: pa.Table, times: Integers) -> Integers:
     """Dense ranks by time and then by the columns: equal only where all of them are."""
     names = [f"c{k}" for k in range(columns.num_columns + 1)]
-    keys = pa.table([pa.array(times), *map(_sortable, columns.columns)], names=names)
+    keys = pa.table([pa.array(times), *map(sortable, columns.columns)], names=names)
     order = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
     changed = np.zeros(max(len(times) - 1, 0), bool)
     for column in keys.columns:
@@ -232,7 +235,7 @@ def _ranks(columns: pa.Table, times: Integers) -> Integers:
 
 def content_ranks(table: pa.Table, rows: Integers) -> Integers:
     """Ranks of rows by their values, column by column: what breaks ties must not depend on arrival."""
-    columns = {f"c{k}": _sortable(column.take(pa.array(rows))) for k, column in enumerate(table.columns)}
+    columns = {f"c{k}": sortable(column.take(pa.array(rows))) for k, column in enumerate(table.columns)}
     ranks = np.empty(len(rows), np.int64)
     if columns:
         order = pc.sort_indices(pa.table(columns), sort_keys=[(name, "ascending") for name in columns])
@@ -240,7 +243,7 @@ def content_ranks(table: pa.Table, rows: Integers) -> Integers:
     return ranks
 
 
-def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     """A column that Arrow can sort by; of those it cannot, the text of their values."""
     column = plain(column)
     if from_arrow(column.type).kind is Kind.OTHER and not pa.types.is_binary(column.type):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 from ouzel.language.durations import NANOSECONDS
 from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.expressions import Constant
-from ouzel.logical.values import Kind, decimal_of, from_arrow, to_arrow
+from ouzel.logical.values import Kind, ValueType, decimal_of, from_arrow, to_arrow
 
 Array = np.ndarray[Any, Any]
 
@@ -180,6 +181,30 @@ def python_values(column: pa.ChunkedArray) -> list[Any]:
     elif from_arrow(column.type).unit is not None:
         column = column.cast(pa.int64())
     return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def arrow_values(values: Sequence[Any], held: ValueType, arrow: pa.DataType) -> pa.Array:
+    """Values as expressions see them, in Arrow."""
+    if pa.types.is_null(arrow):
+        return pa.nulls(len(values))
+    if pa.types.is_dictionary(arrow):
+        codes = arrow_values(values, held, arrow.value_type).dictionary_encode()
+        return pa.DictionaryArray.from_arrays(codes.indices.cast(arrow.index_type), codes.dictionary)
+    if held.kind in (Kind.TIMESTAMP, Kind.TIME):
+        return times_column(values, arrow)
+    if held.kind is Kind.DURATION and held.unit == "d":
+        factor = NANOSECONDS["d"] // NANOSECONDS["s"]
+        return pc.multiply(pa.array(values, pa.int64()), factor).cast(arrow)
+    return pa.array(values, arrow)
+
+
+def times_column(values: Any, arrow: pa.DataType) -> pa.Array:
+    """Ticks as values of the time column."""
+    if pa.types.is_date32(arrow) or pa.types.is_date64(arrow):
+        return pa.array(values, pa.int64()).cast(pa.int32()).cast(pa.date32()).cast(arrow)
+    if pa.types.is_time32(arrow):
+        return pa.array(values, pa.int64()).cast(pa.int32()).cast(arrow)
+    return pa.array(values, pa.int64()).cast(arrow)
 
 
 def key_values(column: pa.ChunkedArray, *, real: bool = False) -> list[Any]:

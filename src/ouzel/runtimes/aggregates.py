@@ -16,9 +16,8 @@ from ouzel.physical.contract import Found
 from ouzel.physical.event_table import EventTable, Integers, content_ranks
 from ouzel.physical.match_table import MatchTable
 from ouzel.physical.match_totals import Floats, MatchTotals, Total, ranks_of
-from ouzel.physical.meaning import floats
+from ouzel.physical.meaning import floats, times_column
 from ouzel.runtimes.partition_keys import attribute_values, bindings, compact, groups_of_matches
-from ouzel.runtimes.results import times_column
 
 
 def aggregate_table(found: Found) -> pa.Table:

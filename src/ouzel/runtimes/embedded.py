@@ -41,7 +41,7 @@ def run_program(
 ) -> dict[str, pa.Table]:
     """Run queries in the order of their graph; the results by name."""
     found = find_program(plans, events, limits, progress, counters, threads)
-    return {plan.query.name: table for plan, _matches, table in found}
+    return {plan.query.name: table for plan, _matches, table in found if not plan.query.hidden}
 
 
 def find_program(

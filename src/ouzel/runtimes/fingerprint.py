@@ -28,7 +28,7 @@ def reading_parts(reading: Reading, columns: Sequence[str], tick: str) -> dict[s
     """What the state depends on in how events are read."""
     order = [name for name in reading.order if name != reading.time]
     return {
-        "time": reading.time,
+        "time": " to ".join(reading.times),
         "time unit": tick,
         "type column": type_column_of(columns, reading) or "",
         "order": ", ".join([*map(quoted, order), *(["arrival of events"] if reading.by_arrival else [])]),
@@ -42,6 +42,10 @@ def tuning_parts(tuning: Mapping[str, str]) -> dict[str, str]:
 
 def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
     query = plan.query
+    parameters = ", ".join(f"{name}={_plain(value)!r}" for name, value in sorted(params.items()))
+    if query.algebra is not None:
+        own = {"expression": query.source, "into": query.into or "", "parameters": parameters}
+        return {"engine": plan.engine, **own}
     components = [
         f"{'!' if one.negative else ''}{'/'.join(sorted(map(quoted, one.type_names)))} {quoted(one.variable)}"
         + (f"{{{one.least},{'' if one.most is None else one.most}}}" if one.is_array or one.optional else "")
@@ -58,7 +62,7 @@ def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
         f"window{WRITTEN}": "" if window is None else window.text.removeprefix("WITHIN "),
         **_output(query),
         "into": query.into or "",
-        "parameters": ", ".join(f"{name}={_plain(value)!r}" for name, value in sorted(params.items())),
+        "parameters": parameters,
     }
 
 

@@ -69,7 +69,7 @@ def ingest(events: Any, reading: Reading, report: Report, used: Used | None = No
     if type_column is not None:
         require_column(source.table, type_column, "type", "")
     schema = schema_of(source.table, type_column, reading)
-    always = {reading.time, type_column, *reading.order}
+    always = {*reading.times, type_column, *reading.order}
     _forgive([source], {"": {name: name for name in source.table.column_names}}, always, schema, used)
     source.table = _declared_values(source, schema, type_column, reading)
     time = schema.time
@@ -78,7 +78,8 @@ def ingest(events: Any, reading: Reading, report: Report, used: Used | None = No
         _check_types(source, schema, type_column)
     good = _set_aside([source], reading, report)[0]
     types = _types(good, type_column)
-    table = primitive_events(good, schema, types, _ticks(good, time), tie_breakers(reading), reading.by_arrival)
+    ends, starts = _ticks(good, time.name), _ticks(good, time.start) if time.start else None
+    table = primitive_events(good, schema, types, ends, tie_breakers(reading), reading.by_arrival, starts)
     return table, source.incoming.restore
 
 
@@ -116,10 +117,10 @@ def _ingest_by_type(
         for name, column in attributes.items():
             if held.setdefault(name, column.arrow) != column.arrow:
                 attributes[name] = replace(column, name=f"{source.name}.{name}")
-        event_types[source.name] = EventType(source.name, attributes)
+        event_types[source.name] = EventType(source.name, attributes, lasting=reading.start is not None)
         names[source.name] = {name: column.name for name, column in attributes.items()}
     schema = Schema(times[0], event_types, None, declared=True)
-    _forgive(sources, names, {reading.time, *reading.order}, schema, used)
+    _forgive(sources, names, {*reading.times, *reading.order}, schema, used)
     for source, time in zip(sources, times, strict=True):
         _check_times(source, time, reading)
     goods = _set_aside(sources, reading, report)
@@ -135,9 +136,10 @@ def _ingest_by_type(
     ]
     joined = pa.concat_tables(renamed, promote_options="default")
     codes = np.repeat(np.arange(len(sources), dtype=np.int32), [good.num_rows for good in goods])
-    ticks = np.concatenate([_ticks(good, times[0]) for good in goods])
+    ends = np.concatenate([_ticks(good, reading.time) for good in goods])
+    starts = np.concatenate([_ticks(good, reading.start) for good in goods]) if reading.start else None
     types = EventTypes(None, tuple(names), codes)
-    return primitive_events(joined, schema, types, ticks, tie_breakers(reading)), restore
+    return primitive_events(joined, schema, types, ends, tie_breakers(reading), starts=starts), restore
 
 
 def _check_tie_breakers(sources: list[_Source], reading: Reading) -> None:
@@ -152,7 +154,7 @@ def _check_tie_breakers(sources: list[_Source], reading: Reading) -> None:
 def _fill_empty(sources: list[_Source], reading: Reading) -> None:
     """A list without rows has no columns: give it those that every table must have."""
     full = next((source.table for source in sources if source.table.num_columns), None)
-    needed = [reading.time, *tie_breakers(reading)]
+    needed = [*reading.times, *tie_breakers(reading)]
     if full is not None and set(needed) <= set(full.column_names):
         for source in sources:
             if is_without_rows(source.incoming.native):
@@ -249,16 +251,25 @@ def _declared_values(source: _Source, schema: Schema, type_column: str | None, r
 
 def _check_times(source: _Source, time: TimeColumn, reading: Reading) -> None:
     malformed = {(problem.row, problem.column) for problem in source.problems}
-    for name in dict.fromkeys((time.name, *reading.order)):
-        role = "time" if name == time.name else "value to order by"
+    for name in dict.fromkeys((*reading.times, *reading.order)):
+        role = {time.name: "time" if time.start is None else "end", time.start: "start"}.get(
+            name, "value to order by"
+        )
         for row in _null_rows(source.table.column(name)):
             if (row, name) not in malformed:
                 source.problems.append(Problem(row, name, f"the event has no {role}", source.name))
 
-    column = source.table.column(time.name)
-    for row in [] if _are_near(column) else _rows_where(beyond_counting(column)):
-        value = column[row].cast(pa.uint64() if pa.types.is_uint64(column.type) else pa.int64()).as_py()
-        source.problems.append(Problem(row, time.name, too_far_off(value), source.name))
+    for name in reading.times:
+        column = source.table.column(name)
+        for row in [] if _are_near(column) else _rows_where(beyond_counting(column)):
+            value = column[row].cast(pa.uint64() if pa.types.is_uint64(column.type) else pa.int64()).as_py()
+            source.problems.append(Problem(row, name, too_far_off(value), source.name))
+    for row in (
+        _rows_where(pc.greater(*(source.table.column(name) for name in reading.times))) if time.start else ()
+    ):
+        start, end = (source.table.column(name)[row].as_py() for name in reading.times)
+        said = f"the event starts at {start}, after its end {end}"
+        source.problems.append(Problem(row, reading.times[0], said, source.name))
 
 
 def _are_near(times: pa.ChunkedArray) -> bool:
@@ -342,5 +353,5 @@ def _types(table: pa.Table, type_column: str | None) -> EventTypes:
     return EventTypes.of_column(table.column(type_column))
 
 
-def _ticks(table: pa.Table, time: TimeColumn) -> Integers:
-    return integers(table.column(time.name))
+def _ticks(table: pa.Table, time: str) -> Integers:
+    return integers(table.column(time))

@@ -33,7 +33,8 @@ class Intake:
         self._declared = tuple(self.none.schema.types) if self.none.schema.declared else None
         arrow = schema.field(reading.time).type
         self._is_simple = (
-            self.none.table.schema.equals(schema)
+            reading.start is None
+            and self.none.table.schema.equals(schema)
             and (pa.types.is_int64(arrow) or pa.types.is_timestamp(arrow))
             and (self._type is None or pa.types.is_string(schema.field(self._type).type))
             # of a dictionary each batch may have another one, and such dates may be none

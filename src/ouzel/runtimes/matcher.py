@@ -80,7 +80,7 @@ class Matcher:
         self._intake = Intake(schema, reading, lambda _schema: needed_columns(queries))
         none = self._intake.none
         compiled = compiled or compile_query(text, none.schema, self.params, engine, self.tuning)
-        self.names = tuple(plan.query.name for plan in compiled.plans)
+        self.names, self._apart = compiled.names, compiled.apart
         self.report = self._intake.report
         self.late: pa.Table = none.table
         self.time = none.schema.time
@@ -183,9 +183,9 @@ class Matcher:
     def _step(self, events: EventTable, now: int | None) -> Result:
         self._none = None
         results = self._chain.step(events, now)
-        self.report.matches += sum(table.num_rows for table in results.values())
+        self.report.matches += sum(results[name].num_rows for name in self.names)
         self.report.counters = self._chain.counters(self._counted)
-        return results[self.names[0]] if len(self.names) == 1 else results
+        return {name: results[name] for name in self.names} if self._apart else results[self.names[0]]
 
     def _check_open(self) -> None:
         if self._is_finished:
@@ -275,7 +275,7 @@ def restored(data: bytes, threads: int = 1) -> Matcher:
 def _check_kept(schema: pa.Schema, reading: Reading) -> None:
     """Refuse columns that no batch can bring, or that Arrow cannot keep from batch to batch."""
     for field in schema:
-        if field.name == reading.time and pa.types.is_floating(field.type):
+        if field.name in reading.times and pa.types.is_floating(field.type):
             required = "integers, timestamps or dates"
             raise SchemaError(f"time column '{field.name}': required {required}; got {field.type}")
         try:

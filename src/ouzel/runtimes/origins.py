@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ouzel.logical.algebra.shown import shown_column
 from ouzel.logical.expressions import Attribute, Events, Moment
 from ouzel.logical.match_aggregates import EDGES
 from ouzel.logical.output import event_fields
@@ -32,12 +33,15 @@ Origins = Mapping[str, Origin]
 
 def origins_of(query: BoundQuery) -> Origins:
     """The origins of the columns of a query's result."""
-    time = Origin(query.schema.time.name)
+    time, start = Origin(query.schema.time.name), Origin(query.schema.time.start or query.schema.time.name)
     if query.aggregates:
         return dict.fromkeys(EDGES if query.every else (), time)
+    if query.algebra is not None:
+        shown = {one.name: shown_column(query.algebra, one.name) for one in query.algebra.attributes}
+        return {name: Origin(column) for name, column in shown.items() if column} | {"start": start, "end": time}
     components = {component.variable: component for component in query.components}
     if not query.output:
-        found = {"start": time, "end": time}
+        found = {"start": start, "end": time}
         return found | {name: _events(one, None) for name, one in components.items() if not one.negative}
     found = {}
     for column in query.output:

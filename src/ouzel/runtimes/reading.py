@@ -32,6 +32,7 @@ class Reading:
     """How to read events: which columns hold time, type and tie-breakers, and what is declared of the types."""
 
     time: str = "ts"
+    """The time of an event; of those that last, when they end."""
     type: str | None = AUTO
     order: tuple[str, ...] = ()
     types: Mapping[str, Any] | None = None
@@ -40,8 +41,15 @@ class Reading:
     on_bad: str = "error"
     encoding: str | None = None
     delimiter: str | None = None
+    start: str | None = None
+    """The column that says when events start, if they last."""
     by_arrival: bool = False
     """Whether events that `order` leaves simultaneous come one after the other as their rows do."""
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """The columns that say when an event is."""
+        return (self.time,) if self.start is None else (self.start, self.time)
 
 
 def settled(reading: Reading, columns: Iterable[str]) -> Reading:
@@ -61,27 +69,28 @@ def type_column_of(columns: Iterable[str], reading: Reading) -> str | None:
 def schema_of(table: pa.Table, type_column: str | None, reading: Reading) -> Schema:
     """What a table holds; its types are those declared, or what its columns say."""
     columns = table_columns(table.schema)
-    time = time_of(table, reading, "")
+    time, lasting = time_of(table, reading, ""), reading.start is not None
     if type_column is None:
         if reading.types is not None:
             raise SchemaError("types: required a type column; name it with type='…'")
-        return Schema(time, {}, EventType(UNTYPED, columns))
+        return Schema(time, {}, EventType(UNTYPED, columns, lasting=lasting))
     if table.num_rows and from_arrow(table.schema.field(type_column).type).kind not in (Kind.STRING, Kind.NULL):
         arrow = table.schema.field(type_column).type
         raise SchemaError(f"type column '{type_column}': required strings; got {arrow}")
     if reading.types is None:
-        return Schema(time, {}, EventType(INFERRED, columns))
+        return Schema(time, {}, EventType(INFERRED, columns, lasting=lasting), type_column=type_column)
     if not isinstance(reading.types, Mapping):
         raise SchemaError(f"types: required a dict of types and their attributes; got {reading.types!r}")
-    always = (reading.time, type_column, *reading.order)
+    always = (*reading.times, type_column, *reading.order)
     declared = {
-        name: _declared_type(name, attributes, columns, always) for name, attributes in reading.types.items()
+        name: _declared_type(name, attributes, columns, always, lasting=lasting)
+        for name, attributes in reading.types.items()
     }
-    return Schema(time, declared, None, declared=True)
+    return Schema(time, declared, None, declared=True, type_column=type_column)
 
 
 def _declared_type(
-    name: str, attributes: Any, columns: Mapping[str, Column], always: tuple[str, ...]
+    name: str, attributes: Any, columns: Mapping[str, Column], always: tuple[str, ...], *, lasting: bool
 ) -> EventType:
     """A type as the caller declared it: a list of attributes, or attributes with their Arrow types."""
     held = {one: columns[one] for one in dict.fromkeys(always) if one in columns}
@@ -99,7 +108,7 @@ def _declared_type(
         if attribute in columns:
             columns[attribute].readable()
         held[attribute] = columns[attribute] if arrow is None else Column(attribute, arrow, from_arrow(arrow))
-    return EventType(name, held)
+    return EventType(name, held, lasting=lasting)
 
 
 def _arrow_type(name: str, attribute: str, declared: Any) -> pa.DataType | None:
@@ -124,11 +133,18 @@ def time_of(table: pa.Table, reading: Reading, source: str) -> TimeColumn:
             raise SchemaError(f"order column '{name}': required numbers, strings or times; got {arrow}")
     if reading.order and reading.order[0] != reading.time:
         raise SchemaError(f"order: required the time column '{reading.time}' first; got '{reading.order[0]}'")
-    return time_column(
-        reading.time,
-        table.schema.field(reading.time).type,
-        "ms" if reading.time_unit is None else reading.time_unit,
-    )
+    unit = "ms" if reading.time_unit is None else reading.time_unit
+    time = time_column(reading.time, table.schema.field(reading.time).type, unit)
+    if reading.start is None:
+        return time
+    require_column(table, reading.start, "time", source)
+    start = time_column(reading.start, table.schema.field(reading.start).type, unit)
+    if (start.type, start.tick) != (time.type, time.tick):
+        raise SchemaError(
+            f"time columns '{reading.start}' and '{reading.time}': required one type; got {start.arrow} and "
+            f"{time.arrow}\n  hint: cast one of them"
+        )
+    return replace(time, start=reading.start)
 
 
 def require_column(table: pa.Table, name: str, role: str, source: str) -> None:

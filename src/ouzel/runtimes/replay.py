@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ouzel.language.tree import Strategy
 from ouzel.logical.expressions import Expression
@@ -140,7 +141,8 @@ def _some(found: Found, places: Integers) -> Found:
         values = found.compute(expression)
         return [values[place] for place in places.tolist()]
 
-    return replace(found, matches=found.matches.taken(places), compute=compute)
+    rows = None if found.rows is None else found.rows.take(pa.array(places))
+    return replace(found, matches=found.matches.taken(places), compute=compute, rows=rows)
 
 
 # ---- matches that overlap --------------------------------------------------------------------------------

@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ouzel.errors import OuzelError
-from ouzel.language.durations import NANOSECONDS
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Events, Expression, Moment
 from ouzel.logical.output import event_fields, output_type
 from ouzel.logical.pattern import Component
-from ouzel.logical.values import Kind
 from ouzel.physical.contract import Found
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import HINT
 from ouzel.physical.match_table import Many, One, Pieces, ends_of
+from ouzel.physical.meaning import arrow_values, times_column
 from ouzel.runtimes.gathering import gathered
 
 MOST_ELEMENTS = 2**31 - 1
@@ -28,7 +26,12 @@ MOST_ELEMENTS = 2**31 - 1
 
 
 def result_table(found: Found, threads: int = 1) -> pa.Table:
-    """The matches of a query as RETURN asks for them, or start, end and all variables without RETURN."""
+    """The matches of a query as RETURN asks for them, or start, end and all variables without RETURN.
+
+    Of an expression of the algebra these are its attributes, then start and end.
+    """
+    if found.rows is not None:
+        return pa.table({**dict(zip(found.rows.column_names, found.rows.columns, strict=True)), **_times(found)})
     builder = _Builder(found, threads)
     if found.query.output:
         columns = {column.name: builder.column(column.expression) for column in found.query.output}
@@ -42,6 +45,7 @@ class _Builder:
 
     def __init__(self, found: Found, threads: int) -> None:
         self.threads = threads
+        self.found = found
         self.query = found.query
         self.matches = found.matches
         self.table = found.events.table
@@ -50,11 +54,7 @@ class _Builder:
 
     def everything(self) -> dict[str, Any]:
         """The columns of a query without RETURN."""
-        time = self.query.schema.time.arrow
-        columns = {
-            "start": times_column(self.matches.start_times, time),
-            "end": times_column(self.matches.end_times, time),
-        }
+        columns = _times(self.found)
         for component in self.query.components:
             if not component.negative:
                 columns[component.variable] = self._events(component, None)
@@ -72,12 +72,9 @@ class _Builder:
                 return self._gather(column, self._rows(expression.variable, element))
         arrow = output_type(expression, self.components, self.query.schema.time)
         values = self.compute(expression)
-        if isinstance(expression, Moment) or expression.type.kind in (Kind.TIMESTAMP, Kind.TIME):
+        if isinstance(expression, Moment):
             return times_column(values, arrow)
-        if expression.type.kind is Kind.DURATION and expression.type.unit == "d":
-            factor = NANOSECONDS["d"] // NANOSECONDS["s"]
-            return pc.multiply(pa.array(values, pa.int64()), factor).cast(arrow)
-        return pa.nulls(len(values)) if pa.types.is_null(arrow) else pa.array(values, arrow)
+        return arrow_values(values, expression.type, arrow)
 
     # ---- events ------------------------------------------------------------------------------------------
 
@@ -109,6 +106,13 @@ class _Builder:
         return gathered(self.table.column(column), rows, self.threads)
 
 
+def _times(found: Found) -> dict[str, Any]:
+    """When matches start and end."""
+    time = found.query.schema.time.arrow
+    starts, ends = found.matches.start_times, found.matches.end_times
+    return {"start": times_column(starts, time), "end": times_column(ends, time)}
+
+
 def _absent(rows: Integers | Pieces) -> pa.Array | None:
     """Which rows are none; of pieces all are there."""
     return None if isinstance(rows, Pieces) else pa.array(rows < 0)
@@ -130,12 +134,3 @@ def _combined(column: pa.Array | pa.ChunkedArray) -> pa.Array:
         return column
     combined = column.combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) and combined.num_chunks else combined
-
-
-def times_column(values: Any, arrow: pa.DataType) -> pa.Array:
-    """Ticks as values of the time column."""
-    if pa.types.is_date32(arrow) or pa.types.is_date64(arrow):
-        return pa.array(values, pa.int64()).cast(pa.int32()).cast(pa.date32()).cast(arrow)
-    if pa.types.is_time32(arrow):
-        return pa.array(values, pa.int64()).cast(pa.int32()).cast(arrow)
-    return pa.array(values, pa.int64()).cast(arrow)

@@ -15,7 +15,7 @@ def named_types(plans: Sequence[Plan]) -> tuple[str, ...]:
     """The types that queries take from the input, and those that they make."""
     produced = {plan.query.into for plan in plans if plan.query.into}
     mentioned = {name for plan in plans for one in plan.query.components for name in one.type_names}
-    return (*sorted(mentioned - produced), *sorted(produced))
+    return (*sorted(mentioned - produced - {INFERRED}), *sorted(produced))
 
 
 def made_types(plans: Sequence[Plan]) -> tuple[str, ...]:

@@ -123,5 +123,20 @@ def clicks(events: int = 378_000, visitors: int = 25_000, *, seed: int = 1) -> p
     return pa.table({**columns, "visitor": visitor[order]})
 
 
+def daily_prices(events: int = 112_635, companies: int = 24, smoothing: int = 1, *, seed: int = 1) -> pa.Table:
+    """Cayuga's section 5.2.2: daily closing prices of companies, here random walks, as averages of so many days.
+
+    >>> daily_prices(3).column_names
+    ['ts', 'name', 'price']
+    """
+    rng = np.random.default_rng(seed)
+    days = -(-events // companies)
+    steps = rng.normal(0, 0.03, (days + smoothing - 1, companies))
+    sums = np.cumsum(np.vstack([np.zeros((1, companies)), 50 * np.exp(np.cumsum(steps, axis=0))]), axis=0)
+    prices = (sums[smoothing:] - sums[:-smoothing]) / smoothing
+    day, company = np.divmod(np.arange(events), companies)
+    return pa.table({"ts": day, "name": company, "price": prices.reshape(-1)[:events]})
+
+
 def _named(codes: Any, names: Iterable[str]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(list(names))).cast(pa.string())

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton.algebra_plan import AlgebraPlan
 from ouzel.physical.automaton.construct import construct
 from ouzel.physical.automaton.drivers import breadth_first, depth_first, kernel_source
 from ouzel.physical.automaton.expand import expand_source
@@ -19,11 +20,12 @@ from ouzel.physical.automaton.run_rows import allotted
 from ouzel.physical.automaton.shape import Shape, check_suitable, shape_of
 from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.automaton.work import NANOSECONDS, automaton_work
+from ouzel.physical.compiled.fill import Wanted
 from ouzel.physical.compiled.filters import Filters
-from ouzel.physical.compiled.operands import Operands
+from ouzel.physical.compiled.operands import Operands, may_be
 from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Switch, Takes, Tell, UnsuitableError
-from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.finish.negation import Between, Refutation
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_totals import MatchTotals
@@ -119,6 +121,10 @@ class AutomatonPlan:
         """Whether a match may be found several times: in several partitions, or ways to leave something empty."""
         return self.query.shares_events or self.shape.ways.are_several
 
+    def wanted(self, masks: Integers) -> Wanted:
+        """Which events a variable may be bound to, by their masks."""
+        return may_be(self.query.components, masks)
+
     @property
     def limit(self) -> int:
         """The length of the window, in what its clock counts."""
@@ -155,8 +161,11 @@ class AutomatonPlan:
 
 
 def _offer(query: BoundQuery, evaluation: str = "merging") -> Offer:
+    if query.algebra is not None:
+        expression = AlgebraPlan.of(query, evaluation)
+        return Offer(COST, lambda: expression)
     plan = AutomatonPlan.of(query, evaluation)
-    is_written_out = query.aggregates and (query.composites or any(one.negative for one in query.components))
+    is_written_out = query.aggregates and (query.reads_lasting or any(one.negative for one in query.components))
     cost = COST * WRITTEN_OUT if is_written_out else COST
     return Offer(cost, lambda: plan, estimate=None if query.aggregates else plan.estimate)
 
@@ -167,6 +176,7 @@ AUTOMATON = Engine(
     COST,
     _offer,
     switches=(Switch("evaluation", EVALUATIONS),),
+    runs_algebra=True,
 )
 
 

@@ -78,7 +78,7 @@ class _Construction:
             window=query.window,
             partition=query.equivalences,
             together=shape.keyed,
-            lasting=bool(query.composites),
+            lasting=query.reads_lasting,
         )
 
     # ---- states ------------------------------------------------------------------------------------------

@@ -70,8 +70,9 @@ def breadth_first(writer: RunWriter) -> None:
             _stop(writer)
             _moment(writer)
             line(f"room = (runs + 1) * (g - i) * {writer.most_moves} + runs")
+            nodes = [(Status.NODES, "nodes + 2 * room > len(event)")] if writer.automaton.has_paths else []
             for status, is_short in (
-                (Status.NODES, "nodes + 2 * room > len(event)"),
+                *nodes,
                 (Status.FOUND, "matches + room > len(found)"),
                 (Status.RUNS, "runs + room > len(ri)"),
             ):
@@ -88,7 +89,8 @@ def breadth_first(writer: RunWriter) -> None:
                     writer.moves()
                 line("ended = ended or not keep[r]")
             writer.starts()
-            with block("if merge and changed and runs > 1:"):
+            many = " and g > i + 1" if writer.automaton.distinct else ""
+            with block(f"if merge and changed and runs > 1{many}:"):
                 _merge(writer)
             with block("elif ended:"):
                 _close_up(writer)
@@ -119,7 +121,7 @@ def _merge(writer: RunWriter) -> None:
         with block("if stamps[h] == stamp:"):
             line("o = slots[h]")
             # runs that bind nothing have no paths to join
-            has_paths = any(move.binds is not None for move in writer.automaton.moves)
+            has_paths = writer.automaton.has_paths
             with block(f"if ri[o, {START}] < ri[r, {START}]:"):
                 if has_paths:
                     _join(writer, "r", "o")

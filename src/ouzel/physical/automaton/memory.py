@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.open_runs import OpenRuns
-from ouzel.physical.automaton.registers import FIRST, NODE
+from ouzel.physical.automaton.registers import FIRST, NODE, Slots
+from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.automaton.store import COLUMNS, KEPT, Store
+from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.finish.negation import Refutation
 from ouzel.physical.finish.pending import Pending
 from ouzel.physical.memory.growing import Numbers, marked
 from ouzel.physical.memory.partitions import Partitions
@@ -19,17 +24,42 @@ from ouzel.physical.memory.prepare import Prepared
 from ouzel.physical.memory.retained import Retained
 from ouzel.state.parts import in_parts, part
 
-if TYPE_CHECKING:
-    from ouzel.physical.automaton.automaton import AutomatonPlan
-
 # So many events and nodes may have gone before it is worth looking for them.
 SPARE = 4_096
+
+
+class RemembersRuns(Protocol):
+    """What a plan says of what has to be remembered."""
+
+    @property
+    def query(self) -> BoundQuery:
+        """The query."""
+
+    @property
+    def refutations(self) -> Sequence[Refutation]:
+        """What refutes matches."""
+
+    @property
+    def automaton(self) -> Automaton:
+        """States and their moves."""
+
+    @property
+    def slots(self) -> Slots:
+        """Where a run keeps its registers."""
+
+    @property
+    def operands(self) -> Operands:
+        """What the kernel reads of events."""
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """The number of integers and of floats in a run."""
 
 
 class Memory:
     """Events that runs or refuters may need, open runs, the match store, matches that are not final yet."""
 
-    def __init__(self, plan: AutomatonPlan, *, once: bool) -> None:
+    def __init__(self, plan: RemembersRuns, *, once: bool) -> None:
         """Begin with nothing."""
         self.plan = plan
         self.once = once
@@ -80,6 +110,9 @@ class Memory:
         self.runs.keep(lambda ri: alive[ri[:, FIRST]])
         numbers, used = self.store.reached(self.runs.ri[:, NODE], alive)
         used[self.runs.ri[:, FIRST]] = True
+        for column in self.plan.slots.event_columns:
+            bound = self.runs.ri[:, column]
+            used[bound[bound >= 0]] = True
         used[self.pending.rows()] = True
         if self.retained.masks is not None:
             used |= alive & ((self.retained.masks.values & self._refuting) != 0)
@@ -90,7 +123,9 @@ class Memory:
         numbers = np.append(numbers, -1)
         for column in (NODE, *self.plan.slots.element_columns):
             self.runs.ri[:, column] = numbers[self.runs.ri[:, column]]
-        self.runs.ri[:, FIRST] = events[self.runs.ri[:, FIRST]]
+        for column in (FIRST, *self.plan.slots.event_columns):
+            bound = self.runs.ri[:, column]
+            self.runs.ri[:, column] = np.where(bound < 0, -1, events[bound])
         self.pending.renumber(Numbers(used))
         self.retained.prune(used)
         if self.partitions.tests:
@@ -105,7 +140,7 @@ class Memory:
     def _forget_partitions(self) -> None:
         """Forget partitions without events: they have no runs, and no match to come that may overlap."""
         kept = self.retained.forget()
-        if not self.plan.shape.keyed:  # else there is one for all, of runs and of matches
+        if not self.plan.automaton.together:  # else there is one for all, of runs and of matches
             self.runs.forget(kept)
             self.pending.forget(kept)
 

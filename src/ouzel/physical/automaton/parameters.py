@@ -99,13 +99,24 @@ class Work(Record):
     new_ri: Any
     new_rf: Any
     found: Any
+    found_i: Any
+    found_f: Any
 
     @classmethod
-    def begin(cls, widths: tuple[int, int], partitions: int, events: int, opened: int, room: int = 64) -> Work:
-        """Room for a few runs of some width, and for some of the events to end a match.
+    def begin(
+        cls,
+        widths: tuple[int, int],
+        handed: tuple[int, int],
+        partitions: int,
+        events: int,
+        opened: int,
+        room: int = 64,
+    ) -> Work:
+        """Room for a few runs of some width, and for some of the events to end a match, with what is handed over.
 
         Where runs are open already, about as many will be: there is room for them, and for some that begin.
         """
+        found = 1024 + events // 8
         stay = room + opened + (events // 8 if opened else 0)
         return cls(
             ri=np.empty((room, widths[0]), np.int64),
@@ -116,7 +127,9 @@ class Work(Record):
             to_runs=np.zeros(partitions + 1, np.int64),
             new_ri=np.empty((stay, widths[0]), np.int64),
             new_rf=np.zeros((stay, widths[1])),
-            found=np.empty((1024 + events // 8, 3), np.int32),
+            found=np.empty((found, 3), np.int32),
+            found_i=np.empty((found, handed[0]), np.int64),
+            found_f=np.empty((found, handed[1])),
         )
 
     def grow_runs(self) -> None:
@@ -130,7 +143,7 @@ class Work(Record):
 
     def grow_found(self) -> None:
         """Make room for twice as many ends of matches."""
-        self.found = taller(self.found)
+        self.found, self.found_i, self.found_f = taller(self.found), taller(self.found_i), taller(self.found_f)
 
 
 SIGNATURE = ["board", "cursor", *Stream.names(), *Rules.names(), *Opened.names(), *Work.names(), *COLUMNS, *KEPT]

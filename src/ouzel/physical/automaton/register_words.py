@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Extent, Moment
-from ouzel.physical.automaton.states import Elements, Presence, Register
+from ouzel.physical.automaton.states import Elements, EventNumber, Presence, Register
+from ouzel.physical.compiled.operands import COMPUTED
 
 
 def register_words(register: Register) -> str:
@@ -13,6 +14,10 @@ def register_words(register: Register) -> str:
             return f"whether {variable} was chosen" if empty else f"whether there is {variable}"
         case Elements(variable=variable):
             return f"all events of {variable}"
+        case EventNumber(variable=variable):
+            return f"event {variable}"
+        case Attribute(name=name, column=column) if column == COMPUTED:
+            return name
         case Attribute(variable=variable, element=element, name=name):
             return f"{_event(variable, element)}.{name}"
         case Moment(which=which, variable=variable, element=element):

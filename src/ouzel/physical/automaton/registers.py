@@ -7,14 +7,17 @@ a state any more are reset when it is entered, so that runs of one future have e
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.automaton.states import (
+    Assignment,
     Automaton,
     Elements,
+    EventNumber,
     Move,
     Presence,
     Register,
@@ -32,8 +35,9 @@ STATE, START, FIRST, NODE = range(4)
 FIXED = 4
 
 Slot = tuple[Hashable, ...]
+Columns = list[list[Slot]]
 # What slots begin with, other than 0.
-_FIRST: dict[Hashable, int] = {"null": 1, "elements": -1}
+_FIRST: dict[Hashable, int] = {"null": 1, "elements": -1, "event": -1}
 
 # The partition of a run, where runs of all go together, and the moment of its end, where events last.
 KEY: Slot = ("key",)
@@ -49,17 +53,44 @@ class Slots:
     floats: list[Slot] = field(default_factory=list)
     owners: dict[Slot, set[Register]] = field(default_factory=dict)
     kept: tuple[list[Slot], list[Slot]] = field(default_factory=lambda: ([], []))
+    shared: tuple[Columns, Columns] | None = None
+
+    @property
+    def columns(self) -> tuple[Columns, Columns]:
+        """The slots of each column of integers, behind those that all runs have, and of floats."""
+        return self.shared or ([[slot] for slot in self.integers], [[slot] for slot in self.floats])
 
     @property
     def widths(self) -> tuple[int, int]:
         """The number of integers and of floats in a run."""
-        return FIXED + len(self.integers), max(len(self.floats), 1)
+        integers, floats = self.columns
+        return FIXED + len(integers), max(len(floats), 1)
+
+    def share(self) -> None:
+        """Let slots of one kind that never matter at the same state share a column."""
+        self.shared = self._shared(self.integers), self._shared(self.floats)
+
+    def _shared(self, slots: list[Slot]) -> Columns:
+        columns: Columns = []
+        taken: list[set[int]] = []
+        for slot in slots:
+            live = {state for state in range(len(self.automaton.states)) if self.is_live(slot, state)}
+            for place, column in enumerate(columns):
+                if _kind(column[0]) == _kind(slot) and taken[place].isdisjoint(live):
+                    column.append(slot)
+                    taken[place] |= live
+                    break
+            else:
+                columns.append([slot])
+                taken.append(live)
+        return columns
 
     def place(self, run: str, slot: Slot) -> str:
         """The place of a slot in a run."""
+        integers, floats = self.columns
         if slot in self.floats:
-            return f"rf[{run}, {self.floats.index(slot)}]"
-        return f"ri[{run}, {FIXED + self.integers.index(slot)}]"
+            return f"rf[{run}, {_column_of(slot, floats)}]"
+        return f"ri[{run}, {FIXED + _column_of(slot, integers)}]"
 
     def allot(self, run: str, register: Register, *slot: Hashable, real: bool = False) -> str:
         """The same, for a slot of a register, which is allotted if that was not done before."""
@@ -75,15 +106,21 @@ class Slots:
 
     def first_values(self, run: str, *, dead_at: int | None = None) -> list[str]:
         """Assignments of first values: of all slots, or only of those that do not matter at a state."""
-        slots = [*self.integers, *self.floats]
+        columns = [column for some in self.columns for column in some]
         if dead_at is not None:
-            slots = [slot for slot in slots if not self.is_live(slot, dead_at)]
-        return [f"{self.place(run, slot)} = {_FIRST.get(slot[0], 0)}" for slot in slots]
+            columns = [column for column in columns if not any(self.is_live(slot, dead_at) for slot in column)]
+        return [f"{self.place(run, column[0])} = {_FIRST.get(column[0][0], 0)}" for column in columns]
 
-    def copied(self, source: str, target: str) -> list[str]:
-        """Copy a run; written out, as a loop over so few columns costs more than the copies."""
-        integers = [f"ri[{target}, {k}] = ri[{source}, {k}]" for k in range(self.widths[0])]
-        return integers + [f"rf[{target}, {k}] = rf[{source}, {k}]" for k in range(len(self.floats))]
+    def copied(self, source: str, target: str, move: Move | None = None) -> list[str]:
+        """Copy a run, or what a move does not change of it; written out, as a loop costs more than the copies."""
+        integers = [f"ri[{target}, {k}] = ri[{source}, {k}]" for k in range(FIXED)]
+        chosen = [slot for known in (self.integers, self.floats) for slot in known]
+        if move is not None:
+            changed = {one.register for one in move.assigns if not one.folds and _is_replaced(one.register)}
+            live = (slot for slot in chosen if self.is_live(slot, move.target))
+            chosen = [slot for slot in live if slot not in self.owners or not self.owners[slot] <= changed]
+        places = dict.fromkeys((self.place(target, slot), self.place(source, slot)) for slot in chosen)
+        return integers + [f"{new} = {old}" for new, old in places]
 
     def number(self, variable: str) -> int:
         """The number of a variable."""
@@ -106,14 +143,37 @@ class Slots:
     @property
     def element_columns(self) -> list[int]:
         """The columns of a run that lead into the match store."""
-        return [FIXED + place for place, slot in enumerate(self.integers) if slot[0] == "elements"]
+        return self._integers_where(lambda slot: slot[0] == "elements")
 
     @property
     def text_columns(self) -> tuple[list[int], list[int], list[int]]:
         """Where numbers of texts are: columns of a run, those with sets, and columns of the match store."""
-        own = [FIXED + place for place, slot in enumerate(self.integers) if _is_text(slot)]
-        sets = [FIXED + place for place, slot in enumerate(self.integers) if slot[0] == "set"]
+        own, sets = self._integers_where(_is_text), self._integers_where(lambda slot: slot[0] == "set")
         return own, sets, [place for place, slot in enumerate(self.kept[False]) if _is_text(slot)]
+
+    # ---- what runs hand over -----------------------------------------------------------------------------
+
+    def handed(self, state: int) -> tuple[list[Slot], list[Slot]]:
+        """The slots of what a run hands over at a state: integers, and floats."""
+        registers = set(self.automaton.states[state].hands_over)
+        found = [slot for slot, owners in self.owners.items() if not owners.isdisjoint(registers)]
+        return [slot for slot in found if slot in self.integers], [slot for slot in found if slot in self.floats]
+
+    @cached_property
+    def handed_widths(self) -> tuple[int, int]:
+        """The most integers and floats that a run hands over."""
+        handed = [self.handed(number) for number in range(len(self.automaton.states))]
+        return max(len(integers) for integers, _floats in handed), max(len(floats) for _integers, floats in handed)
+
+    @property
+    def event_columns(self) -> list[int]:
+        """The columns of a run that hold numbers of events."""
+        return self._integers_where(lambda slot: slot[0] == "event")
+
+    def _integers_where(self, test: Callable[[Slot], bool]) -> list[int]:
+        """The columns of integers of a kind."""
+        integers, _floats = self.columns
+        return [FIXED + place for place, column in enumerate(integers) if test(column[0])]
 
     def keep_event(self, variable: int, emitter: Emitter) -> None:
         """Write what the match store keeps of event x, which a variable is bound to."""
@@ -151,10 +211,9 @@ class Slots:
                 case Aggregate() as node if (of := folded(node)) not in done:
                     done.add(of)
                     self._fold(of, run, emitter)
-                case Attribute() | Moment():
-                    # no construction assigns anything else yet
-                    assert isinstance(assignment.value, Attribute | Moment)
-                    assert is_event(assignment.value)
+                case EventNumber():
+                    emitter.line(f"{self.place(run, key_of(register.of))} = base + x")
+                case Attribute() | Moment() if is_stored(assignment):
                     self._store(register, run, emitter)
 
     def _store(self, register: Register, run: str, emitter: Emitter) -> None:
@@ -215,6 +274,20 @@ class Slots:
                 emitter.line(f"{name} = {value}")
 
 
+def _column_of(slot: Slot, columns: Columns) -> int:
+    return next(place for place, column in enumerate(columns) if slot in column)
+
+
+def _kind(slot: Slot) -> tuple[Hashable, bool]:
+    """What must be the same for slots to share a column: whether it is a number, of a text, or of what else."""
+    return slot[0], _is_text(slot)
+
+
+def _is_replaced(register: Register) -> bool:
+    """Whether nothing is left of a register's value once it gets another one."""
+    return isinstance(register.of, Attribute | Moment | EventNumber)
+
+
 def _is_text(slot: Slot) -> bool:
     """Whether what is in a slot is the number of a text."""
     if slot[0] not in ("value", "min", "max"):
@@ -223,6 +296,11 @@ def _is_text(slot: Slot) -> bool:
     assert isinstance(value_type, ValueType)
     is_folded = slot[0] != "value" and is_written(value_type)
     return value_type.kind is Kind.STRING or isinstance(column, Written) or is_folded
+
+
+def is_stored(assignment: Assignment) -> bool:
+    """Whether a value of the event is stored as it is, in the columns that conditions ask for it in."""
+    return isinstance(assignment.value, Attribute | Moment) and is_event(assignment.value)
 
 
 def folded(node: Aggregate) -> Slot:

@@ -10,13 +10,25 @@ from dataclasses import dataclass
 from ouzel.language.tree import COUNT_DISTINCT
 from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
+from ouzel.logical.read_functions import inlined
 from ouzel.logical.values import Kind, ValueType
-from ouzel.physical.automaton.registers import END, KEY, Slots, folded
-from ouzel.physical.automaton.states import Automaton, Condition, Register, is_event, is_every, key_of
+from ouzel.physical.automaton.registers import END, KEY, Slots, folded, is_stored
+from ouzel.physical.automaton.states import (
+    Automaton,
+    Condition,
+    EventNumber,
+    Move,
+    Register,
+    is_event,
+    is_every,
+    key_of,
+)
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.operands import TIMES, Operands, Source, Written
-from ouzel.physical.compiled.operators import number_kind
+from ouzel.physical.compiled.operators import as_float, number_kind
 from ouzel.physical.compiled.value import Value
+
+_ZERO = {Kind.FLOAT: "0.0", Kind.BOOLEAN: "False"}
 
 
 def allotted(automaton: Automaton) -> Slots:
@@ -27,11 +39,58 @@ def allotted(automaton: Automaton) -> Slots:
     draft = Emitter(operands=Operands())
     for condition in _conditions(automaton):
         holds(condition, draft, RunRows(slots, "r"))
+    for move in automaton.moves:
+        computed(move, RunRows(slots, "r"), draft)
+    for register in [one for state in automaton.states for one in state.hands_over]:
+        _hand_over(register, RunRows(slots, "r"), draft)
+    if not automaton.has_paths:
+        slots.share()
     return slots
+
+
+def _hand_over(register: Register, rows: RunRows, draft: Emitter) -> None:
+    """Allot what a result reads: the number of an event, or a value that was computed."""
+    if isinstance(register.of, EventNumber):
+        rows.slots.allot(rows.run, register, *key_of(register.of))
+    else:
+        assert isinstance(register.of, Attribute)
+        draft.value(register.of, rows)
+
+
+def computed(move: Move, rows: RunRows, emitter: Emitter) -> list[tuple[Register, Value]]:
+    """Write the values that registers get along a move with event x: all of the run as it was before."""
+    live = rows.slots.automaton.live[move.target]
+    found = []
+    for one in move.assigns:
+        is_computed = isinstance(one.register.of, Attribute) and one.value is not None and not is_stored(one)
+        if is_computed and one.register in live:
+            assert one.value is not None
+            value = emitter.value(inlined(one.value), rows)
+            if one.register.type.kind is Kind.FLOAT:
+                value = as_float(value)
+            if value.null is None:
+                found.append((one.register, emitter.assigned(value.text, None, value.kind)))
+                continue
+            # what is null is the same whatever stands there, so that equal runs are found
+            text = emitter.assigned(
+                f"{value.text} if not {value.null} else {_ZERO.get(value.kind, 0)}", None, value.kind
+            ).text
+            found.append((one.register, Value(text, value.null, value.kind)))
+    return found
+
+
+def keep_computed(values: list[tuple[Register, Value]], rows: RunRows, emitter: Emitter) -> None:
+    """Write them into the run."""
+    for register, value in values:
+        for slot in [slot for slot, owners in rows.slots.owners.items() if register in owners]:
+            kept = value.text if slot[0] == "value" else value.null or "0"
+            emitter.line(f"{rows.slots.place(rows.run, slot)} = {kept}")
 
 
 def holds(condition: Condition, emitter: Emitter, rows: RunRows) -> str:
     """Write a condition, and tell its flag; one that mentions an event which is not there is not applied."""
+    if condition.bit is not None:
+        return f"m & {1 << condition.bit}"
     absent = sorted(f"{rows.presence(register)} == 0" for register in condition.present)
     if not condition.every:
         return emitter.holds(condition.conjunct, rows, absent)

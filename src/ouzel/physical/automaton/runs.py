@@ -82,10 +82,12 @@ class RunBounds:
 class Driven:
     """What came of it: matches as (node, last event or -1, state), the runs still open, and what it took.
 
+    What each match is handed over are rows of integers and floats.
     The runs of the p-th partition are the rows edges[p] to edges[p + 1] of integers and floats.
     """
 
     found: Any
+    handed: tuple[Any, Any]
     edges: Integers
     ri: Any
     rf: Any
@@ -101,11 +103,12 @@ def drive(
     operands: list[Any],
     *,
     merge: bool,
+    handed: tuple[int, int] = (0, 0),
 ) -> Driven:
     """Call the kernel until it is done, with more room whenever it asks for it."""
     widths = opened.old_ri.shape[1], opened.old_rf.shape[1]
     were_open = int((opened.until_runs - opened.from_runs).sum())
-    work = Work.begin(widths, len(stream.begins) - 1, len(stream.masks), were_open)
+    work = Work.begin(widths, handed, len(stream.begins) - 1, len(stream.masks), were_open)
     rules = bounds.rules(merge=merge)
     # one run that takes most events is enough to need a node for each
     store.have_room(len(stream.masks))
@@ -120,8 +123,9 @@ def drive(
         store.nodes = counts["nodes"]
         if status == Status.DONE:
             live = counts["live"]
-            found = work.found[: counts["matches"]]
-            return Driven(found, work.to_runs, work.new_ri[:live], work.new_rf[:live], counts)
+            matches = counts["matches"]
+            over = work.found_i[:matches], work.found_f[:matches]
+            return Driven(work.found[:matches], over, work.to_runs, work.new_ri[:live], work.new_rf[:live], counts)
         bounds.check(status, counts, work, store)
         match status:
             case Status.NODES:

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
 from ouzel.physical.automaton.registers import END, FIRST, KEY, NODE, START, STATE, Slots
-from ouzel.physical.automaton.run_rows import RunRows, holds
+from ouzel.physical.automaton.run_rows import RunRows, computed, holds, keep_computed
 from ouzel.physical.automaton.states import Automaton, Condition, Guard, Move, State
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.windows import oldest
+
+_Branch = tuple[tuple[Condition, ...], Move]
 
 
 @dataclass(kw_only=True)
@@ -33,11 +36,12 @@ class RunWriter(Emitter):
 
     def is_expired(self, run: str, oldest: str) -> str:
         """A test that no event from i on is in a run's window; where each event must be asked, none."""
-        return "False" if self.automaton.together else f"ri[{run}, {START}] <= {oldest}"
+        never = self.automaton.together or self.automaton.window is None
+        return "False" if never else f"ri[{run}, {START}] <= {oldest}"
 
-    def copy(self, source: str, target: str) -> None:
-        """Copy a run."""
-        self.write(*self.slots.copied(source, target))
+    def copy(self, source: str, target: str, move: Move | None = None) -> None:
+        """Copy a run, or what a move does not change of it."""
+        self.write(*self.slots.copied(source, target, move))
 
     # ---- moves and stays ---------------------------------------------------------------------------------
 
@@ -75,8 +79,19 @@ class RunWriter(Emitter):
 
     def _moves(self, number: int, state: State) -> None:
         """What a run at a state does with event x."""
-        unless = list(state.stay.unless or ())
-        for move in state.moves:
+        unless, moves = list(state.stay.unless or ()), list(state.moves)
+        for guard in state.stay.unless or ():
+            inner = [move for move in moves if move.guard.extends(guard)]
+            if any(move.guard != guard for move in inner):
+                # an event that ends the stay, among others one that moves the run (Cayuga 3.3)
+                with self._guarded(guard):
+                    self.line("gone = True")
+                    self._branches(
+                        [(move.guard.conditions[len(guard.conditions) :], move) for move in inner], number
+                    )
+                unless.remove(guard)
+                moves = [move for move in moves if move not in inner]
+        for move in moves:
             with self._guarded(move.guard):
                 own = [guard for guard in unless if guard.extends(move.guard)]
                 unless = [guard for guard in unless if guard not in own]
@@ -90,6 +105,21 @@ class RunWriter(Emitter):
         for guard in unless:
             with self._guarded(guard):
                 self.line("gone = True")
+
+    def _branches(self, branches: list[_Branch], number: int) -> None:
+        """Moves of a run that cannot stay, in their order; what neighbours begin with is asked once."""
+        while branches:
+            conditions, move = branches[0]
+            if not conditions:
+                self._make(move, number, is_last=move is self.automaton.states[number].moves[-1])
+                branches = branches[1:]
+                continue
+            group = _beginning_with(conditions[0], branches)
+            shared = _shared([one for one, _move in group])
+            with self.scope():
+                self._go_on_if(conditions[:shared], "r")
+                self._branches([(one[shared:], move) for one, move in group], number)
+            branches = branches[len(group) :]
 
     @contextmanager
     def _guarded(self, guard: Guard) -> Iterator[None]:
@@ -108,7 +138,7 @@ class RunWriter(Emitter):
             return
         if not self.automaton.states[move.target].moves:
             # it is a match or nothing: its row is only needed for as long as it takes to find out
-            self.copy("r", "runs")
+            self.copy("r", "runs", move)
             self.line("made += 1")
             self._arrive(move, source, "runs")
             return
@@ -116,13 +146,16 @@ class RunWriter(Emitter):
             with self.block("if x == g - 1:"):
                 self.write("t = r", "moved = True")
             with self.block("else:"):
-                self._fork()
+                self._fork(move, source)
         else:
-            self._fork()
+            self._fork(move, source)
         self._arrive(move, source, "t")
 
-    def _fork(self) -> None:
-        self.copy("r", "runs")
+    def _fork(self, move: Move, source: int) -> None:
+        self.copy("r", "runs", move)
+        if move.target == source:
+            # where a run changes its state, what does not matter there is reset anyway
+            self.write(*self.slots.first_values("runs", dead_at=source))
         self.write("t = runs", "runs += 1", "made += 1")
 
     # ---- starts ------------------------------------------------------------------------------------------
@@ -170,11 +203,14 @@ class RunWriter(Emitter):
     def _arrive(self, move: Move, source: int | None, run: str) -> None:
         """Finish a run that moved: its state and registers, its node in the match store, whether it is a match."""
         self.line("changed = True")
+        values = computed(move, RunRows(self.slots, run if source is None else "r"), self)
+        goes_on = bool(self.automaton.states[move.target].moves)
         if move.target != source:
             self.line(f"ri[{run}, {STATE}] = {move.target}")
-        if source is not None and move.target != source:
+        if source is not None and move.target != source and goes_on:
             self.write(*self.slots.first_values(run, dead_at=move.target))
         self.slots.assign(move, run, self)
+        keep_computed(values, RunRows(self.slots, run), self)
         if self.automaton.lasting:
             self.line(f"{self.slots.place(run, END)} = moments[x]")
         if move.binds is not None:
@@ -185,7 +221,14 @@ class RunWriter(Emitter):
                 self._go_on_if(accepts, run)
                 # of a run that does not bind the event, nothing else would tell when it ended
                 event = "base + x" if move.binds is None else "-1"
+                self._hand_over(move.target, run)
                 self._found(f"ri[{run}, {NODE}]", event, move)
+
+    def _hand_over(self, state: int, run: str) -> None:
+        """Note the values that a match reads."""
+        for name, slots in zip(("found_i", "found_f"), self.slots.handed(state), strict=True):
+            for place, slot in enumerate(slots):
+                self.line(f"{name}[matches, {place}] = {self.slots.place(run, slot)}")
 
     def _bind(self, variable: int, run: str) -> None:
         """Add a node, and to the stretch of nodes before it if it goes on with one."""
@@ -209,10 +252,25 @@ class RunWriter(Emitter):
         return True
 
     def _found(self, node: str, event: str, move: Move) -> None:
-        """Note a match: the node its path ends with, and what it binds after that, if anything."""
+        """Note a match: the node its path ends with, and what it binds after that, if anything.
+
+        Of one that hands over registers, the state is noted, which says what they mean.
+        """
+        end = move.target if self.automaton.states[move.target].hands_over else -1
         self.write(
             f"found[matches, 0] = {node}",
             f"found[matches, 1] = {event}",
-            f"found[matches, 2] = {-1 if move.binds is None else move.binds}",
+            f"found[matches, 2] = {end if move.binds is None else move.binds}",
             "matches += 1",
         )
+
+
+def _beginning_with(condition: Condition, branches: list[_Branch]) -> list[_Branch]:
+    """The first branches, as long as they begin with a condition."""
+    return list(takewhile(lambda branch: branch[0][:1] == (condition,), branches))
+
+
+def _shared(guards: list[tuple[Condition, ...]]) -> int:
+    """How many conditions guards begin with that are the same in all of them."""
+    columns = zip(*guards, strict=False)
+    return sum(1 for _one in takewhile(lambda column: all(one == column[0] for one in column), columns))

@@ -54,13 +54,25 @@ class Elements:
 
 
 @dataclass(frozen=True)
+class EventNumber:
+    """The event that a variable was bound to last, by its number: a result reads what it wants of it."""
+
+    variable: str
+    type: ValueType = INTEGER
+
+
+Held = Variable | Presence | Elements | EventNumber
+"""What a register may be of."""
+
+
+@dataclass(frozen=True)
 class Register:
     """A value that a run remembers, of some type; `of` is what reads it, `first` its value before any assignment.
 
     Beyond `most`, a count is as good as `most`: runs that differ only there have the same future.
     """
 
-    of: Variable | Presence | Elements
+    of: Held
     first: Any = None
     most: int | None = None
 
@@ -89,11 +101,13 @@ class Condition:
     """A conjunct over the event and registers; where one of `present` is not there, it is not applied.
 
     It must hold for every element of the closures whose elements are in `every`: for all combinations of them.
+    Where it is about the event alone, `bit` is the bit of its mask, if there is one, that says whether it holds.
     """
 
     conjunct: Conjunct
     present: tuple[Register, ...] = ()
     every: tuple[Register, ...] = ()
+    bit: int | None = None
 
 
 @dataclass(frozen=True)
@@ -131,12 +145,16 @@ class Stay:
 
 @dataclass(frozen=True)
 class State:
-    """Where a run may be; `accepts` are the conditions of its being a match here, None if it is none."""
+    """Where a run may be; `accepts` are the conditions of its being a match here, None if it is none.
+
+    A match has the path of what its run bound, and the values of the registers that the run `hands_over`.
+    """
 
     name: str
     moves: tuple[Move, ...]
     stay: Stay
     accepts: tuple[Condition, ...] | None = None
+    hands_over: tuple[Register, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -145,7 +163,8 @@ class Automaton:
 
     Moves bind events to `variables`.  Where runs of all partitions go through the stream `together`, as contiguity
     of the whole stream has it, a run meets the events of others too, which can do nothing but end it.  Where
-    events are `lasting`, a run knows when its latest one ended, and moves with what starts after that only.
+    events are `lasting`, a run knows when its latest one ended, and moves with what starts after that only.  Where
+    runs are `distinct`, only simultaneous events make two of them alike.
     """
 
     registers: tuple[Register, ...]
@@ -156,6 +175,7 @@ class Automaton:
     partition: tuple[EquivalenceTest, ...]
     together: bool = False
     lasting: bool = False
+    distinct: bool = False
 
     @cached_property
     def by_key(self) -> dict[Any, Register]:
@@ -166,6 +186,11 @@ class Automaton:
     def moves(self) -> tuple[Move, ...]:
         """All moves."""
         return (*self.starts, *(move for state in self.states for move in state.moves))
+
+    @cached_property
+    def has_paths(self) -> bool:
+        """Whether runs bind events, so that what they bound is a path in the match store."""
+        return any(move.binds is not None for move in self.moves)
 
     @cached_property
     def live(self) -> tuple[frozenset[Register], ...]:
@@ -195,10 +220,11 @@ class Automaton:
         return tuple(live & (some or set()) for live, some in zip(self.live, assigned, strict=True))
 
     def _read_at(self, state: State) -> frozenset[Register]:
-        """What the guards of a state read, and whether it accepts."""
+        """What the guards of a state read, whether it accepts, and what it hands over."""
         guards = [*(move.guard for move in state.moves), *(state.stay.unless or ())]
         conditions = [*(one for guard in guards for one in guard.conditions), *(state.accepts or ())]
-        return frozenset(register for condition in conditions for register in self.read_by(condition))
+        read = frozenset(register for condition in conditions for register in self.read_by(condition))
+        return read.union(state.hands_over)
 
     def _read_along(self, move: Move, after: frozenset[Register]) -> frozenset[Register]:
         """What must be there before a move, for what matters after it."""
@@ -231,7 +257,7 @@ def is_every(node: Variable) -> bool:
     return isinstance(node, Attribute | Moment) and node.element is Element.EVERY
 
 
-def key_of(node: Variable | Presence | Elements) -> Any:
+def key_of(node: Held) -> Any:
     """What tells registers apart: a column that is brought to another type is the same register."""
     match node:
         case Attribute(variable=variable, element=element, column=column):
@@ -246,4 +272,6 @@ def key_of(node: Variable | Presence | Elements) -> Any:
             return "presence", variable, empty
         case Elements(variable=variable):
             return "elements", variable
+        case EventNumber(variable=variable):
+            return "event", variable
     return "length", node.variable

@@ -21,6 +21,7 @@ from ouzel.logical.expressions import (
 )
 from ouzel.logical.functions import BUILT_IN, TO_FLOAT, TO_SIGNED, Rescale, Stretch
 from ouzel.logical.values import Kind, ValueType
+from ouzel.physical.compiled.sources import COMPUTED
 
 
 class Form(Enum):
@@ -68,7 +69,8 @@ def reads_one_event(expression: Expression) -> bool:
     """Whether all that an expression reads is of one event."""
     nodes = list(references(expression))
     events = {(node.variable, node.element) for node in nodes if isinstance(node, Attribute | Moment)}
-    return len(events) == 1 and all(isinstance(node, Attribute | Moment) for node in nodes)
+    is_computed = any(isinstance(node, Attribute) and node.column == COMPUTED for node in nodes)
+    return len(events) == 1 and not is_computed and all(isinstance(node, Attribute | Moment) for node in nodes)
 
 
 def is_text(*types: ValueType) -> bool:

@@ -16,11 +16,23 @@ from ouzel.logical.values import ValueType
 from ouzel.physical.compiled.calls import Call, Calls, Collect
 from ouzel.physical.compiled.derived import Array
 from ouzel.physical.compiled.fill import Filling, Wanted
-from ouzel.physical.compiled.sources import START, TIME, TIMES, TYPE, Among, Derived, Limb, Source, Written
+from ouzel.physical.compiled.sources import (
+    COMPUTED,
+    START,
+    TIME,
+    TIMES,
+    TYPE,
+    Among,
+    Derived,
+    Limb,
+    Source,
+    Written,
+)
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.event_table import EventTable, Integers
 
 __all__ = [
+    "COMPUTED",
     "HEAD",
     "START",
     "TIME",

@@ -11,6 +11,8 @@ START = "\0start"
 TIME = "\0time"
 TYPE = "\0type"
 TIMES = (START, TIME)
+# No column: the value of a register that a run computes as it moves.
+COMPUTED = "\0computed"
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ class Refutation:
 
     def _lasting(self) -> list[Callable[[], str]]:
         """The test that all of an event lies where it refutes, if it lasts: its end is known to."""
-        if not any(one.composite for one in self.component.types):
+        if not any(one.lasts for one in self.component.types):
             return []
         if self.between.before:
             return [lambda: "begun[y] > moments[u[i]]"]

@@ -11,6 +11,7 @@ from ouzel.kernels import jit, numbering
 from ouzel.language.tree import Strategy
 from ouzel.logical.pattern import Binds
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.schema import INFERRED
 from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.kernel import pays
 from ouzel.physical.compiled.operands import Array
@@ -99,7 +100,9 @@ class Preparation:
         self.names = type_names(query)
         self.filters = filters
         self.room = room
-        self._everything = query.minds_all_events
+        self._minds_all = query.minds_all_events
+        anything = sum({1 << one.bit for one in query.components if INFERRED in one.type_names})
+        self._everything = self._minds_all or anything != 0
         self._shares = query.shares_events
         self._strict = query.strategy is Strategy.STRICT_CONTIGUITY
         self._keep_all = self._strict or query.strategy is Strategy.PARTITION_CONTIGUITY
@@ -107,8 +110,13 @@ class Preparation:
         self._grouped = sum({1 << c.bit for c in query.components if c.binds is Binds.GROUP})
         count = len(self.names)
         self._numbers = np.arange(count + 1, dtype=np.uint8 if count < 2**8 else np.int32)
-        bits = [sum({1 << c.bit for c in query.components if name in c.type_names}) for name in self.names]
-        self._bits: Integers = np.array([*bits, 0], np.int64)
+        composites = {one.name for one in query.schema.types.values() if one.composite}
+        bits = [
+            sum({1 << c.bit for c in query.components if name in c.type_names})
+            | (name not in composites) * anything
+            for name in self.names
+        ]
+        self._bits: Integers = np.array([*bits, anything], np.int64)
 
     def of(self, events: EventTable, partitions: Partitions, threads: int = 1) -> Prepared:
         """The events of a batch, or of all there are."""
@@ -127,10 +135,10 @@ class Preparation:
         masks = picked(self._bits, codes, threads)
         if not self.filters.is_empty:
             masks = self.filters.apply(masks, events, rows, end_times)
-            if not everything and not masks.all():
-                wanted = np.flatnonzero(masks)
-                rows, codes, masks = rows[wanted], codes[wanted], masks[wanted]
-                starts, ends, start_times, end_times = events.intervals_of(rows, threads)
+        if (everything or not self.filters.is_empty) and not self._minds_all and not masks.all():
+            wanted = np.flatnonzero(masks)
+            rows, codes, masks = rows[wanted], codes[wanted], masks[wanted]
+            starts, ends, start_times, end_times = events.intervals_of(rows, threads)
         if self._shares:
             spread = partitions.spread(events, rows, self.room, threads)
             rows, codes, masks = (one[spread.places] for one in (rows, codes, masks))
@@ -140,7 +148,7 @@ class Preparation:
             parts = partitions.number(events, rows, threads)
         clocks = partitions.positions(ends, parts) if self._counts else end_times
         prepared = Prepared(rows, masks, parts, starts, ends, start_times, end_times, clocks, codes)
-        if not everything and parts.min(initial=0) >= 0:
+        if not self._minds_all and parts.min(initial=0) >= 0:
             return self._canonical(events, prepared) if self._grouped else prepared
         dropped = parts < 0
         if self._strict:
@@ -164,5 +172,8 @@ class Preparation:
 
 
 def type_names(query: BoundQuery) -> tuple[str, ...]:
-    """The types of events that a query mentions."""
-    return tuple(sorted({name for component in query.components for name in component.type_names}))
+    """The types of events that a query mentions; if it takes primitive events of any type, composite ones too."""
+    names = {name for component in query.components for name in component.type_names}
+    if INFERRED in names:
+        names |= {one.name for one in query.schema.types.values() if one.composite}
+    return tuple(sorted(names))

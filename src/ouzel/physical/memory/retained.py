@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.schema import INFERRED
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.compiled.operands import Array
 from ouzel.physical.event_table import EventTable, Integers
@@ -34,7 +35,7 @@ class Retained:
         self.counts = query.window is not None and query.window.counts_events
         self.names = type_names(query)
         # of events that last, the time column tells nothing
-        self.rows = EventRows("" if query.composites else query.schema.time.name, partitions)
+        self.rows = EventRows("" if query.reads_lasting else query.schema.time.name, partitions)
         self.codes = Growing(np.uint8 if len(self.names) < 2**8 else np.int32)
         self.intervals = Intervals()
         self.positions = Growing(np.int64)
@@ -117,7 +118,9 @@ class Retained:
         intervals = self.intervals.taken(numbers)
         parts = self.numbers.values[numbers] if self.partitions.tests else numbers
         table = self.rows.taken(numbers, old, pushed, intervals[-1], parts, columns)
-        types = EventTypes(None, self.names, codes.astype(np.int32))
+        # of events of any type, it is not kept of which
+        names = (*self.names, "") if INFERRED in self.names else self.names
+        types = EventTypes(None, names, codes.astype(np.int32))
         taken = EventTable(table, self.query.schema, types, *intervals)
         if not len(numbers):
             self._none[columns] = taken

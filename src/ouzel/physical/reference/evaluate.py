@@ -14,6 +14,7 @@ from ouzel.logical.expressions import (
     Apply,
     Attribute,
     Constant,
+    Duration,
     Element,
     Events,
     Expression,
@@ -112,6 +113,8 @@ def evaluate(
             return _events(expression, bindings, stream)
         case MatchNumber():
             raise AssertionError("only all matches together have numbers")
+        case Duration():
+            raise AssertionError("durations are of the algebra")
 
 
 def _told(expression: Expression, bindings: Bindings, at: Mapping[str, int], time: Any) -> str:

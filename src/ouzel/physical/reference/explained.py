@@ -11,9 +11,13 @@ from ouzel.physical.contract import Explained
 _RUNS = "runs, event by event: each takes an event, begins a component with it, or ignores it"
 _COMBINATIONS = "every combination of events that the operators allow; the conditions then decide"
 
+_SETS = "sets of events, operator by operator, straight from the definitions (Cayuga 2)"
+
 
 def explained(query: BoundQuery) -> Explained:
     """The sections of the plan; the conditions, each with the one place where it went."""
+    if query.algebra is not None:
+        return Explained([("interpreter", [_SETS])], [])
     combines = has_conjunction_or_group(query.pattern)
     negatives = [one.variable for one in query.components if one.negative]
     rows = [f"filters the matches: no event may be {' or '.join(negatives)}"] if negatives else []

@@ -13,6 +13,7 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.contract import Counters, Engine, Explained, Found, Offer, Takes, Tell
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
+from ouzel.physical.reference.algebra_rows import find_rows
 from ouzel.physical.reference.bounds import Bounds
 from ouzel.physical.reference.evaluate import evaluate
 from ouzel.physical.reference.events import Event, Stream, Values
@@ -65,6 +66,8 @@ class ReferenceMatching:
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:  # noqa: ARG002
         """Find all matches; RETURN is computed match by match."""
         stream = _stream(self.query, events)
+        if self.query.algebra is not None:
+            return (find_rows(self.query, events, stream.events, self.bounds),)
         matches = self._matches(stream, _told(tell, len(stream.events)))
 
         def compute(expression: Expression) -> list[Any]:
@@ -136,4 +139,6 @@ def _offer(query: BoundQuery) -> Offer:
     return Offer(COST, partial(ReferencePlan, query))
 
 
-REFERENCE = Engine("reference", "every query, slowly, straight from the language's definition", COST, _offer)
+REFERENCE = Engine(
+    "reference", "every query, slowly, straight from the language's definition", COST, _offer, runs_algebra=True
+)

@@ -120,7 +120,7 @@ def shape_of(query: BoundQuery, equivalence: str) -> Shape:
         if one.negative
     )
     positive = tuple(c for c in relations if c.place is not Place.NEGATIVE)
-    lasting = bool(query.composites)
+    lasting = query.reads_lasting
     return Shape(positives, positive, negatives, *_keys(query, equivalence), lasting)
 
 

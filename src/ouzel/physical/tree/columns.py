@@ -11,7 +11,7 @@ ENDS = ("first", "last")
 
 def lasts(component: Component) -> bool:
     """Whether events of a component may last."""
-    return any(one.composite for one in component.types)
+    return any(one.lasts for one in component.types)
 
 
 def own_columns(component: Component) -> tuple[str, ...]:

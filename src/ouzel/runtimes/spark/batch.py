@@ -47,8 +47,9 @@ def match_dataframe(
     plans = whole.compiled.plans
     of_nothing = run_program(plans, whole.none, limits)
     given = Given(events, whole, options)
-    found = {plan.query.name: _query(given, plan, of_nothing[plan.query.name].schema) for plan in plans}
-    return {plan.query.name: _or_of_nothing(found[plan.query.name], plan.query) for plan in plans}
+    by_name = {plan.query.name: plan for plan in plans}
+    found = {name: _query(given, by_name[name], of_nothing[name].schema) for name in whole.compiled.names}
+    return {name: _or_of_nothing(found[name], by_name[name].query) for name in found}
 
 
 def _or_of_nothing(result: DataFrame, query: BoundQuery) -> DataFrame:

@@ -38,7 +38,7 @@ def narrowed(task: Task) -> Task:
     columns = needed_columns(plan.query for plan in task.compiled.plans)
     # of a struct all fields are handed over: the worker takes out those it needs
     needed = frozenset(name.split(NESTED)[0] for name in columns)
-    own = {task.reading.time, *task.reading.order, type_column(task)}
+    own = {*task.reading.times, *task.reading.order, type_column(task)}
     schema = pa.schema([field for field in task.schema if field.name in needed | own])
     types = task.reading.types
     if types is not None:

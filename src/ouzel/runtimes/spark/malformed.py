@@ -28,15 +28,19 @@ class Required:
     """The column of types, and those declared."""
     time: str | None = None
     """The time's column, if it holds integers that may be too far off to be counted; Spark's times never are."""
+    interval: tuple[str, ...] | None = None
+    """The columns in which events start and end, if they last."""
 
     @classmethod
     def by(cls, reading: Reading, columns: Sequence[str], *, long_time: bool) -> Required:
         """What is required by how events are read, of columns with those names; of times if they have 64 bits."""
         type_name = type_column_of(columns, reading)
-        values = {reading.time: "time", **({type_name: "type"} if type_name else {})}
+        roles = ("time",) if reading.start is None else ("start", "end")
+        values = {**dict(zip(reading.times, roles, strict=True)), **({type_name: "type"} if type_name else {})}
         values |= {name: "value to order by" for name in reading.order if name not in values}
         declared = (type_name, sorted(reading.types)) if type_name and reading.types is not None else None
-        return cls(values, declared, reading.time if long_time else None)
+        interval = None if reading.start is None else reading.times
+        return cls(values, declared, reading.time if long_time else None, interval)
 
     def broken(self, field: Callable[[str], Any]) -> Any:
         """A condition for malformed events, of fields of Arrow's, or in SQL."""
@@ -46,6 +50,9 @@ class Required:
             conditions.append(~field(column).isin(declared))
         if self.time is not None:
             conditions.append(_too_far_off(field(self.time)))
+        if self.interval is not None:
+            start, end = map(field, self.interval)
+            conditions.append(start > end)
         return reduce(or_, conditions)
 
     def problem(self) -> Column:
@@ -67,6 +74,11 @@ class Required:
             before, after = too_far_off("\0").split("\0")
             text = f.concat(f.lit(f"column '{self.time}': {before}"), column.cast("string"), f.lit(after))
             texts.append(f.when(_too_far_off(column), text))
+        if self.interval is not None:
+            start, end = (f.col(backquoted(name)) for name in self.interval)
+            first, last = f.lit(f"column '{self.interval[0]}': the event starts at "), f.lit(", after its end ")
+            text = f.concat(first, start.cast("string"), last, end.cast("string"))
+            texts.append(f.when(start > end, text))
         return f.concat_ws("; ", *texts)
 
 

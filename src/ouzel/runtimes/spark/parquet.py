@@ -111,9 +111,12 @@ class FileTask:
         """Whether each event is malformed for its time or what else orders it: not to be passed over either."""
         reading = self.task.reading
         flags = pc.fill_null(beyond_counting(table.column(reading.time)), True)
-        for name in dict.fromkeys((reading.time, *reading.order)):
+        for name in dict.fromkeys((*reading.times, *reading.order)):
             if table.column(name).null_count:
                 flags = pc.or_(flags, pc.is_null(table.column(name)))
+        if reading.start is not None:
+            backwards = pc.greater(table.column(reading.start), table.column(reading.time))
+            flags = pc.or_(flags, pc.fill_null(backwards, False))
         return flags
 
     def _numbers(self, table: pa.Table) -> Any:

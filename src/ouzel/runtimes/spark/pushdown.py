@@ -14,7 +14,7 @@ from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.expressions import Apply, Attribute, Constant, Expression
 from ouzel.logical.pattern import Component
 from ouzel.logical.query import BoundQuery
-from ouzel.logical.schema import NESTED
+from ouzel.logical.schema import INFERRED, NESTED
 from ouzel.logical.values import Kind
 from ouzel.runtimes.spark.columns import type_column
 from ouzel.runtimes.spark.malformed import Required
@@ -66,6 +66,8 @@ def types_wanted_by_arrow(queries: Queries, task: Task) -> Any:
     if types is None or any(query.minds_all_events for query in readers):
         return None
     names = {name for query in readers for component in query.components for name in component.type_names}
+    if INFERRED in names:
+        return None  # a stream of all events
     condition = pc.field(types).isin(sorted(names))
     declared = task.reading.types
     return condition if declared is None else condition | ~pc.field(types).isin(sorted(declared))
@@ -101,9 +103,12 @@ def _wanted(queries: Queries, task: Task, field: Field, odd: frozenset[str] = fr
     conditions = []
     for component, own in tests:
         if own:
-            of_type = [] if types is None else [field(types).isin(sorted(component.type_names))]
+            names = sorted(component.type_names)
+            of_type = [] if types is None or INFERRED in names else [field(types).isin(names)]
             conditions.append(_balanced(and_, [*of_type, *own]))
     free = sorted({name for component, own in tests if not own for name in component.type_names})
+    if INFERRED in free:
+        return None
     if types is not None and free:
         conditions.append(field(types).isin(free))
     long_time = pa.types.is_int64(task.schema.field(task.reading.time).type)

@@ -14,7 +14,7 @@ VARIABLE = "${"
 
 def _signed(sign: str) -> Callable[[Sql, Any], Sql]:
     def compared(self: Sql, value: Any) -> Sql:
-        return Sql(f"({self.text} {sign} {literal(value)})")
+        return Sql(f"({self.text} {sign} {value.text if isinstance(value, Sql) else literal(value)})")
 
     return compared
 

@@ -56,7 +56,7 @@ def match_stream(
 def _matches(events: DataFrame, stream: StreamTask, options: SparkOptions) -> DataFrame:
     from pyspark.sql.types import StringType, StructField, StructType
 
-    unpacking = Unpacking(stream.outputs, apart=len(stream.outputs) > 1)
+    unpacking = Unpacking(stream.outputs, apart=len(stream.outputs) > 1 or stream.task.compiled.apart)
     packed = _packed(events, stream)
     matched = packed.groupBy("bucket").transformWithStateInPandas(Buckets(stream), MATCHED_DDL, "Append", "None")
     if options.metrics:
@@ -82,7 +82,7 @@ def stream_task(task: Task, options: SparkOptions, watermark: int | timedelta | 
     outputs = {name: result_schemas(table.schema)[1] for name, table in results.items()}
     if options.late:
         outputs[LATE] = result_schemas(matcher.late.schema)[1]
-    _check_names(matcher.names, apart=len(outputs) > 1)
+    _check_names(matcher.names, apart=len(outputs) > 1 or task.compiled.apart)
     delay = length_in_ticks(watermark, matcher.time.tick, "watermark")
     program = cloudpickle.dumps((task, delay, keys, options.buckets))  # type: ignore[no-untyped-call]
     key = blake2b(program, digest_size=20).digest()

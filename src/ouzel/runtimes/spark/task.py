@@ -120,6 +120,12 @@ class Task:
         plans = self.compiled.plans
         return chains_of(plans)[self.name] if self.name else plans
 
+    @property
+    def _reported(self) -> tuple[str, ...]:
+        """The queries that are reported, of those to run."""
+        run = {plan.query.name for plan in self.plans}
+        return tuple(name for name in self.compiled.names if name in run)
+
     @cached_property
     def none(self) -> EventTable:
         """A table of no events."""
@@ -127,7 +133,7 @@ class Task:
 
     def matcher(self, **options: Any) -> Matcher:
         """A matcher of the plans to run."""
-        compiled = replace(self.compiled, plans=self.plans)
+        compiled = replace(self.compiled, plans=self.plans, names=self._reported)
         rest = {
             "engine": self.engine,
             "tuning": self.tuning,

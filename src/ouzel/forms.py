@@ -1,0 +1,53 @@
+"""What a query may be given as: a text, an expression of the algebra, or a list of these; all become one text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ouzel.algebra import Stream
+from ouzel.errors import OuzelError
+from ouzel.language.document import document, text_entries
+
+REQUIRED = "a text, an expression of the algebra, or a list of these"
+
+
+def text_of(given: Any) -> str:
+    """The one text that says what was given.
+
+    >>> text_of("PATTERN A; B")
+    'PATTERN A; B'
+    """
+    if isinstance(given, str):
+        return given
+    if isinstance(given, Stream):
+        return given.text
+    if not isinstance(given, list | tuple):
+        raise OuzelError(f"query: required {REQUIRED}; got {type(given).__name__}")
+    if not given:
+        raise OuzelError(f"query: required {REQUIRED}; got an empty list")
+    return document([entry for place, one in enumerate(given) for entry in _entries(one, place)], of_list=True)
+
+
+def _entries(given: Any, place: int) -> list[dict[str, Any]]:
+    if isinstance(given, Stream):
+        return [given.entry]
+    text = given if isinstance(given, str) else getattr(given, "text", None)
+    if not isinstance(text, str):
+        raise OuzelError(f"query {place + 1} of the list: required {REQUIRED}; got {type(given).__name__}")
+    return text_entries(text)
+
+
+def parameters_of(given: Any) -> dict[str, Any]:
+    """The values that the queries of a list bring with them; an error if two of them differ."""
+    found: dict[str, Any] = {}
+    for one in given if isinstance(given, list | tuple) else ():
+        brought = getattr(one, "params", None)
+        for name, value in (brought if isinstance(brought, Mapping) else {}).items():
+            if name in found and repr(found[name]) != repr(value):
+                raise OuzelError(
+                    f"params: '{name}' is {found[name]!r} in one query of the list and {value!r} in another\n"
+                    "  hint: give the parameters different names"
+                )
+            found[name] = value
+    return found

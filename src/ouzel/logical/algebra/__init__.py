@@ -1,0 +1,1 @@
+"""Stage 2, the algebra: expressions over streams of events with intervals (Cayuga 2)."""

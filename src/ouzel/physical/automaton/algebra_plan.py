@@ -1,0 +1,133 @@
+"""An automaton plan for an expression of the algebra: immutable; all that changes is in a matching."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ouzel.logical.algebra.streams import is_linear_plus
+from ouzel.logical.equivalence import EquivalenceTest
+from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton.algebra_explained import algebra_explained
+from ouzel.physical.automaton.algebra_matching import AlgebraMatching
+from ouzel.physical.automaton.cayuga_states import Constructed, construct_algebra
+from ouzel.physical.automaton.drivers import breadth_first, depth_first, kernel_source
+from ouzel.physical.automaton.edges import End
+from ouzel.physical.automaton.lacking import lacking_types
+from ouzel.physical.automaton.registers import Slots
+from ouzel.physical.automaton.run_rows import allotted
+from ouzel.physical.automaton.states import Automaton
+from ouzel.physical.compiled.fill import Wanted
+from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.compiled.operands import Operands
+from ouzel.physical.compiled.windows import window_limit
+from ouzel.physical.contract import Explained, Takes, UnsuitableError
+from ouzel.physical.event_table import Integers
+from ouzel.physical.finish.negation import Refutation
+from ouzel.physical.limits import Limits
+from ouzel.physical.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class AlgebraPlan:
+    """A linear-plus expression (Cayuga 3.2); `written` is its query, `query` the same as engines know patterns."""
+
+    written: BoundQuery
+    evaluation: str
+    constructed: Constructed
+
+    refutations: tuple[Refutation, ...] = ()
+    repeats: bool = False
+
+    @classmethod
+    def of(cls, query: BoundQuery, evaluation: str = "merging") -> AlgebraPlan:
+        """Make the plan, or say in an UnsuitableError why there is none."""
+        assert query.algebra is not None
+        if not is_linear_plus(query.algebra):
+            raise UnsuitableError("what follows an event is an expression of several events itself")
+        return cls(query, evaluation, construct_algebra(query, query.algebra))
+
+    @property
+    def query(self) -> BoundQuery:
+        """The streams that edges read, with the conditions on their single events."""
+        return self.constructed.query
+
+    @property
+    def automaton(self) -> Automaton:
+        """States and their moves."""
+        return self.constructed.automaton
+
+    @property
+    def keys(self) -> tuple[EquivalenceTest, ...]:
+        """The tests that all events of a match satisfy, as every θ wants it."""
+        return self.automaton.partition
+
+    @property
+    def ends(self) -> Mapping[int, End]:
+        """By state, what the results are that end there."""
+        return self.constructed.ends
+
+    @cached_property
+    def lacking(self) -> Mapping[str, frozenset[str]]:
+        """By column, the types whose events do not have what is in it."""
+        assert self.written.algebra is not None
+        return lacking_types(self.written.algebra)
+
+    @cached_property
+    def filters(self) -> Filters:
+        """The conditions on single events."""
+        return Filters(self.query)
+
+    @cached_property
+    def slots(self) -> Slots:
+        """Where a run keeps its registers."""
+        return allotted(self.automaton)
+
+    @cached_property
+    def _kernel(self) -> tuple[str, Operands]:
+        operands = Operands()
+        driver = depth_first if self.evaluation == "backtracking" else breadth_first
+        return kernel_source(self.slots, operands, driver), operands
+
+    @property
+    def source(self) -> str:
+        """The kernel that drives runs."""
+        return self._kernel[0]
+
+    @property
+    def operands(self) -> Operands:
+        """What that kernel reads of events."""
+        return self._kernel[1]
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """The number of integers and of floats in a run."""
+        return self.slots.widths
+
+    @property
+    def limit(self) -> int:
+        """There is no window: θ says how long a run lives."""
+        return window_limit(self.query)
+
+    @property
+    def queries(self) -> tuple[BoundQuery, ...]:
+        """The one query."""
+        return (self.written,)
+
+    @property
+    def takes(self) -> Takes:
+        """To evaluate runs one after the other, it must have all events."""
+        return Takes.ALL_AT_ONCE if self.evaluation == "backtracking" else Takes.IN_ORDER
+
+    def wanted(self, masks: Integers) -> Wanted:
+        """Which events a variable may be bound to, by their masks."""
+        return lambda variable: (masks & self.constructed.wanted[variable]) != 0
+
+    def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> AlgebraMatching:
+        """Begin to match; `once` if all events will be pushed at once; `threads` may share what comes at once."""
+        return AlgebraMatching(self, limits, once=once, threads=threads)
+
+    def explain(self, statistics: Statistics | None = None) -> Explained:  # noqa: ARG002 - it has no choice
+        """Its states and their edges."""
+        return algebra_explained(self.constructed)

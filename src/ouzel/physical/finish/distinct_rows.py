@@ -1,0 +1,46 @@
+"""Rows of results that are made of attributes: in order, and each of equal ones once, as streams are sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ouzel.physical.event_table import Integers, content_ranks, sortable
+from ouzel.physical.match_table import Flags
+
+
+def distinct_in_order(rows: pa.Table, starts: Integers, ends: Integers) -> Integers:
+    """The places of rows by end, start, and the values of attributes from left to right; of equal ones, one.
+
+    Null equals null, and what is no number equals what is no number.
+    """
+    order: Integers = np.lexsort((starts, ends))
+    same = (starts[order[1:]] == starts[order[:-1]]) & (ends[order[1:]] == ends[order[:-1]])
+    if not same.any():
+        return order
+    tied = order[np.append(same, False) | np.append(False, same)]
+    # all that is tied stays among itself: places of ties are filled with ties
+    content = np.zeros(len(order), np.int64)
+    content[tied] = content_ranks(rows, tied)
+    order = np.lexsort((content, starts, ends))
+    equal = np.flatnonzero(same)
+    repeated = equal[_are_equal(rows, order[equal], order[equal + 1])] + 1
+    return np.delete(order, repeated)
+
+
+def _are_equal(rows: pa.Table, some: Integers, others: Integers) -> Flags:
+    """Which of some rows equal others in all columns."""
+    equal = np.ones(len(some), np.bool_)
+    for column in rows.columns:
+        values = sortable(column.take(pa.array(np.concatenate([some, others]))))
+        left, right = values[: len(some)], values[len(some) :]
+        same = pc.equal(left, right).fill_null(False)
+        same = pc.or_(same, pc.and_(pc.is_null(left, nan_is_null=True), pc.is_null(right, nan_is_null=True)))
+        if pa.types.is_floating(values.type):
+            # a null is not what is no number
+            same = pc.and_(same, pc.equal(pc.is_valid(left), pc.is_valid(right)))
+        equal &= (
+            same.to_numpy(zero_copy_only=False).astype(np.bool_) if isinstance(same, pa.Array) else same.to_numpy()
+        )
+    return equal
