@@ -242,9 +242,7 @@ def _may_both_be_empty(pattern: Pattern) -> bool:
 
 def _offer(query: BoundQuery, plan: str = AUTO, negation: str = PUSHED, adapt: str = ON) -> Offer:
     made = TreePlan.of(query, plan, negation, adapt)
-    if query.aggregates:
-        return Offer(COST * WRITTEN_OUT, lambda: made)
-    return Offer(COST, lambda: made, estimate=made.estimate)
+    return Offer(COST * WRITTEN_OUT if query.aggregates else COST, lambda: made, estimate=made.estimate)
 
 
 TREE = Engine(
