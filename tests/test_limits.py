@@ -76,10 +76,43 @@ def test_what_does_not_fit_is_an_error_that_says_so(name: str) -> None:
     said, hint = str(caught.value).split("\n", 1)
     assert said.endswith("would not fit into the memory for this run: 195.3 KiB, as max_memory says")
     assert what in said
-    assert hint.startswith(
-        "  hint: a narrower window, more conditions, or skip_till_next_match; OUTPUT AGGREGATE or"
-    )
+    assert hint.startswith("  hint: a narrower window, ")
     assert hint.endswith("a larger max_memory, or on_limit='shed'")
+
+
+COUNTING = "OUTPUT AGGREGATE where the number of matches is enough; "
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        (
+            "SEQ(A a, B b)",
+            f"more conditions, or skip_till_next_match; {COUNTING.replace('E w', 'E or compressed w')}",
+        ),
+        ("SEQ(A a, !(A n), B b) WHERE n.ts < 0", f"more conditions, or skip_till_next_match; {COUNTING}"),
+        ("A a & B b", f"or more conditions; {COUNTING}"),
+        ("A a; B+ b; A c", f"or more conditions; {COUNTING}"),
+        ("A a & B b RETURN count(*) AS n OUTPUT AGGREGATE", "or more conditions; "),
+        (
+            "SEQ(A a, !(A n), B b) WHERE n.ts < 0 RETURN count(*) AS n OUTPUT AGGREGATE",
+            "or skip_till_next_match; ",
+        ),
+        ("SEQ(A+ a[], B b) WHERE skip_till_next_match {b.ts > 0}", "or more conditions; OUTPUT AGGREGATE or"),
+    ],
+)
+def test_hints_suit_the_query(query: str, hint: str) -> None:
+    wanted = hint.replace("or compressed", "or mode='compressed'")
+    wanted += "a larger max_memory" if wanted.endswith("; ") else ""
+    limits = oz.Limits(max_memory=2_000)
+    table = events(600)
+    matcher = oz.matcher(f"PATTERN {query}", table.schema, limits=limits)
+    with pytest.raises(oz.OuzelError) as caught:
+        oz.match(table, f"PATTERN {query}", limits=limits)
+    assert wanted in str(caught.value)
+    with pytest.raises(oz.OuzelError) as caught:
+        matcher.push(table)
+    assert wanted in str(caught.value)
 
 
 @pytest.mark.parametrize("name", [name for name in GROWING if name not in NOT_SHED])

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ouzel.errors import OuzelError
 from ouzel.language import parse
 from ouzel.language.document import is_list
 from ouzel.language.uncollected import uncollected
-from ouzel.logical import bind_program
+from ouzel.logical import BoundQuery, bind_program
 from ouzel.logical.program import names_of
 from ouzel.logical.schema import Schema
-from ouzel.optimizer import Plan, choose_engine
+from ouzel.optimizer import Plan, check_engine, check_switches, choose_engine
 from ouzel.physical import ENGINES
 
 
@@ -41,8 +42,22 @@ def compile_query(
     `having` is what plans must have beyond what every plan has, as a protocol.
     """
     written = parse(text)  # 1. language: what was said
+    check_engine(ENGINES, engine)
+    check_switches(ENGINES, tuning or {})
     queries = bind_program(written, text, schema, parameters)  # 2. logical: what it means
     with uncollected(text):
-        plans = [choose_engine(query, ENGINES, engine, tuning, having) for query in queries]  # 3. and 4.: how
+        plans = [_planned(one, engine, tuning, having, several=len(written) > 1) for one in queries]  # 3. and 4.
     names = names_of(written)
     return Compiled(tuple(plans), names, apart=len(names) > 1 or is_list(text))  # 5. runtimes let engines run them
+
+
+def _planned(
+    query: BoundQuery, engine: str, tuning: Mapping[str, str] | None, having: type, *, several: bool
+) -> Plan:
+    """How a query will be run; where there are several, an error says of which it is."""
+    try:
+        return choose_engine(query, ENGINES, engine, tuning, having)
+    except OuzelError as error:
+        if not several or type(error) is not OuzelError:
+            raise
+        raise OuzelError(f"query '{query.name}': {error}") from None

@@ -13,6 +13,7 @@ from engines.splits import ingested
 from ouzel.compile import compile_query
 from ouzel.optimizer import Plan, fit, fitted
 
+ALL = {"scan", "automaton", "tree"}
 # each C would try all pairs of A and B, of which a tree keeps the few that are equal
 TEXT = "PATTERN SEQ(A a, B b, C c) WHERE a.x = b.x WITHIN {} RETURN a.ts AS a, b.ts AS b, c.ts AS c"
 
@@ -68,3 +69,18 @@ def test_nothing_is_looked_at_where_there_is_no_choice(
     monkeypatch.setattr(fit, "sampled", sampled)
     before, after = plan_of(text, stream(count), engine)
     assert after is before
+
+
+@pytest.mark.parametrize("every", ["", " EVERY 100"])
+@pytest.mark.parametrize(("pattern", "engines"), [("A a & B b & C c", {"tree"}), ("A a; B b; C c", ALL)])
+def test_explain_shows_what_is_known_of_events_that_are_added_up(
+    pattern: str, engines: set[str], every: str
+) -> None:
+    events = [{"ts": n, "type": "ABC"[n % 3], "x": n} for n in range(300)]
+    query = f"PATTERN {pattern} WHERE a.x < b.x WITHIN 30 RETURN count(*) AS n OUTPUT AGGREGATE{every}"
+    text = oz.query(query).explain(events)
+    assert "in a window, by a sample: 10 a, 10 b, 10 c" in text
+    assert "a.x < b.x  holds for " in text
+    names = {one.split()[0] for one in text.partition("estimated: ")[2].partition("\n")[0].split(", ")}
+    assert names == engines
+    assert ("records touched and made in a window: " in text) is ("&" in pattern)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import patch
 
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +13,7 @@ from engines.splits import EVERY_PUSH, in_batches, ingested
 from ouzel.compile import compile_query
 from ouzel.physical.compiled import kernel
 from ouzel.physical.tree import TreePlan, matching, memory
-from ouzel.physical.tree.orders import choices
+from ouzel.physical.tree.order_checks import choices
 from ouzel.testing.combinations import combinations, negated_sequences
 from ouzel.testing.strategies import RandomQuery, queries, streams
 
@@ -23,7 +22,6 @@ TYPES = {name: {"eid": "string", "k": "int64", "x": "int64", "y": "int64"} for n
 FEW = oz.Limits(max_matches=10_000, max_runs=50_000)
 SEQUENCES = queries(strategies=("skip_till_any_match",), non_overlap=True)
 QUERIES = st.one_of(combinations(), combinations(), SEQUENCES, negated_sequences())
-ONE = [{"ts": 1, "type": "A"}]
 ORDERS = ("left-deep", "right-deep", "bushy")
 
 
@@ -92,22 +90,3 @@ def plan_of(query: str, events: Events) -> TreePlan:
     plan = compile_query(query, schema, {}, "tree").plans[0].physical
     assert isinstance(plan, TreePlan)
     return plan
-
-
-@pytest.mark.parametrize(
-    ("plan", "message"),
-    [
-        ("left", "plan 'left': required left-deep, right-deep, bushy, auto, or the variables a, b, c in"),
-        ("((a b) x)", "got 'x'"),
-        ("((a b) c", r"required as many '\)' as '\('"),
-        ("((a c) b)", r"required two parts for \(a b c\), neighbours together"),
-    ],
-)
-def test_an_order_that_is_none_is_an_error(plan: str, message: str) -> None:
-    with pytest.raises(oz.OuzelError, match=message):
-        oz.match(ONE, "PATTERN A a; B b; C c", engine="tree", tuning={"plan": plan})
-
-
-def test_an_order_is_refused_where_there_is_nothing_to_choose() -> None:
-    with pytest.raises(oz.OuzelError, match="required three components or more"):
-        oz.match(ONE, "PATTERN A a; B+ b; C c", engine="tree", tuning={"plan": "left-deep"})

@@ -3,5 +3,6 @@
 from ouzel.optimizer.choose_engine import check_engine, choose_engine
 from ouzel.optimizer.fit import fitted, known
 from ouzel.optimizer.plan import Plan
+from ouzel.optimizer.switches import check_switches
 
-__all__ = ["Plan", "check_engine", "choose_engine", "fitted", "known"]
+__all__ = ["Plan", "check_engine", "check_switches", "choose_engine", "fitted", "known"]

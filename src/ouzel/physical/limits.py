@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 
 from ouzel.errors import OuzelError
 from ouzel.physical.available import available_memory, bytes_of, size_text
+from ouzel.physical.limit_errors import COUNTING, FEWER, LimitError
 
 POLICIES = ("error", "shed")
 # Where the memory of a run is not bounded by the caller, it is by this part of what is available when it begins.
 SHARE = 2
-
-HINT = "a narrower window, more conditions, or skip_till_next_match"
-COUNTING = "OUTPUT AGGREGATE or mode='compressed' where the number of matches is enough"
 
 
 @dataclass(frozen=True)
@@ -77,11 +75,9 @@ class Limits:
             "max_matches": "matches",
             "max_nodes": "events bound in open runs",
         }[name]
-        return OuzelError(
-            f"more than {getattr(self, name):,} {what}\n"
-            f"  hint: {HINT}; a larger {name}, or on_limit='shed'"
-            + (f"; {COUNTING}" if name == "max_matches" else "")
-        )
+        counting = [COUNTING] if name == "max_matches" else []
+        larger = f"a larger {name}, or on_limit='shed'"
+        return LimitError(f"more than {getattr(self, name):,} {what}", FEWER, larger, *counting)
 
 
 @dataclass(frozen=True)
@@ -101,9 +97,12 @@ class Room:
 
     def exceeded(self, count: int, what: str) -> OuzelError:
         """The error for so many of something that would take more."""
-        return OuzelError(
+        return LimitError(
             f"{count:,} {what} and more would not fit into the memory for this run: {size_text(self.size)}, "
-            f"{self.origin}\n  hint: {HINT}; {COUNTING}; a larger max_memory, or on_limit='shed'"
+            f"{self.origin}",
+            FEWER,
+            COUNTING,
+            "a larger max_memory, or on_limit='shed'",
         )
 
 
@@ -118,7 +117,9 @@ def memory_errors() -> Iterator[None]:
 
 def out_of_memory() -> OuzelError:
     """The error where memory came to an end before a bound did."""
-    return OuzelError(
-        f"out of memory: {size_text(available_memory())} are left of what this process may take\n"
-        f"  hint: {HINT}; {COUNTING}; a smaller max_memory, to be told before; or fewer events at once"
+    return LimitError(
+        f"out of memory: {size_text(available_memory())} are left of what this process may take",
+        FEWER,
+        COUNTING,
+        "a smaller max_memory, to be told before; or fewer events at once",
     )

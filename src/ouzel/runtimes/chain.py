@@ -19,6 +19,7 @@ from ouzel.logical.columns import needed_columns
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Adapts, Counters, Found, Matching, Takes
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.limit_errors import advising
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.composites import Inbox, composite_events, read_by
 from ouzel.runtimes.replay import Replay, earliest
@@ -71,8 +72,9 @@ class Chain:
         for link in self.links:
             query = link.plan.query
             until = earliest(now, *(settled[name] for name in link.reads)) if link.reads else now
-            found = link.push(link.given(events, made, until), until)
-            results[query.name] = link.result(found, until)
+            with advising(query):
+                found = link.push(link.given(events, made, until), until)
+                results[query.name] = link.result(found, until)
             if query.into is not None and link.is_read:
                 settled[query.into] = earliest(until, link.matching.waiting)
                 made[query.into] = composite_events(query, found.matches, results[query.name])

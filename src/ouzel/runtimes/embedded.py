@@ -16,6 +16,7 @@ from ouzel.logical.pattern import has_conjunction_or_group
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import AddsUp, Counters, Found
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.limit_errors import advising
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import MatchTable
 from ouzel.physical.match_totals import MatchTotals
@@ -61,19 +62,26 @@ def find_program(
     for plan in plans:
         query = plan.query
         given = read_by(query, events, composites, needed_columns([query]))
-        totals = _totals(plan, given, limits, steps) if query.aggregates and len(given) else None
-        if totals is not None:
-            yield plan, None, totals_table(query, totals, given)
-            continue
-        found = _find_query(plan, given, limits, steps, counters or Counters(), threads)
-        matches = found.matches
-        if query.aggregates:
-            yield plan, matches, aggregate_table(found)
-            continue
-        table = result_table(_numbered(found), threads)
+        with advising(query):
+            matches, table = _answer(plan, given, limits, steps, counters or Counters(), threads)
         if query.into is not None:
+            assert matches is not None
             composites[query.into] = composite_events(query, matches, table)
         yield plan, matches, table
+
+
+def _answer(
+    plan: Plan, events: EventTable, limits: Limits, steps: _Steps, counters: Counters, threads: int
+) -> tuple[MatchTable | None, pa.Table]:
+    """The matches of one query among events, if they had to be written out, and its result."""
+    query = plan.query
+    totals = _totals(plan, events, limits, steps) if query.aggregates and len(events) else None
+    if totals is not None:
+        return None, totals_table(query, totals, events)
+    found = _find_query(plan, events, limits, steps, counters, threads)
+    if query.aggregates:
+        return found.matches, aggregate_table(found)
+    return found.matches, result_table(_numbered(found), threads)
 
 
 def _find_query(

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ouzel.errors import OuzelError
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Events, Expression, Moment
 from ouzel.logical.output import event_fields, output_type
 from ouzel.logical.pattern import Component
 from ouzel.physical.contract import Found
 from ouzel.physical.event_table import Integers
-from ouzel.physical.limits import HINT
+from ouzel.physical.limit_errors import FEWER, LimitError
 from ouzel.physical.match_table import Many, One, Pieces, ends_of
 from ouzel.physical.meaning import arrow_values, times_column
 from ouzel.runtimes.gathering import gathered
@@ -120,9 +119,10 @@ def _absent(rows: Integers | Pieces) -> pa.Array | None:
 
 def _lists(bound: Many, values: pa.Array | pa.ChunkedArray) -> pa.Array:
     if bound.offsets[-1] > MOST_ELEMENTS:
-        raise OuzelError(
-            f"{bound.offsets[-1]:,} events in a column of lists: Arrow takes {MOST_ELEMENTS:,} at most\n"
-            f"  hint: {HINT}; or RETURN aggregates, such as count(a[]), in place of all events"
+        raise LimitError(
+            f"{bound.offsets[-1]:,} events in a column of lists: Arrow takes {MOST_ELEMENTS:,} at most",
+            FEWER,
+            "or RETURN aggregates, such as count(a[]), in place of all events",
         )
     offsets = pa.array(bound.offsets.astype(np.int32))
     return pa.ListArray.from_arrays(offsets, _combined(values), mask=pa.array(bound.unbound))

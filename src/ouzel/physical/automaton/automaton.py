@@ -136,7 +136,15 @@ class AutomatonPlan:
 
     def estimate(self, statistics: Statistics) -> float:
         """About how many nanoseconds it takes for all events, under skip_till_any_match."""
-        return nanoseconds(automaton_work(self.automaton, statistics), NANOSECONDS, statistics.windows)
+        work = automaton_work(self.automaton, statistics)
+        if self.query.aggregates and not self.writes_out:
+            work = {**work, "match": 0.0}
+        return nanoseconds(work, NANOSECONDS, statistics.windows)
+
+    @property
+    def writes_out(self) -> bool:
+        """Whether it writes matches out where only their totals are asked for."""
+        return self.query.reads_lasting or any(one.negative for one in self.query.components)
 
     def explain(self, statistics: Statistics | None = None) -> Explained:  # noqa: ARG002 - it has no choice
         """Its states and their edges."""
@@ -165,9 +173,8 @@ def _offer(query: BoundQuery, evaluation: str = "merging") -> Offer:
         expression = AlgebraPlan.of(query, evaluation)
         return Offer(COST, lambda: expression)
     plan = AutomatonPlan.of(query, evaluation)
-    is_written_out = query.aggregates and (query.reads_lasting or any(one.negative for one in query.components))
-    cost = COST * WRITTEN_OUT if is_written_out else COST
-    return Offer(cost, lambda: plan, estimate=None if query.aggregates else plan.estimate)
+    cost = COST * WRITTEN_OUT if query.aggregates and plan.writes_out else COST
+    return Offer(cost, lambda: plan, estimate=plan.estimate)
 
 
 AUTOMATON = Engine(

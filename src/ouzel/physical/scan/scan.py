@@ -110,7 +110,8 @@ class ScanPlan:
 def _offer(query: BoundQuery, equivalence: str = "combined") -> Offer:
     plan = ScanPlan.of(query, equivalence)
     if query.aggregates:
-        return Offer(COST * WRITTEN_OUT, lambda: plan, "it writes matches out to total them")
+        drawback = "it writes matches out to total them"
+        return Offer(COST * WRITTEN_OUT, lambda: plan, drawback, estimate=plan.estimate)
     return Offer(COST, lambda: plan, estimate=plan.estimate)
 
 

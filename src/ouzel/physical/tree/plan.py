@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ouzel.errors import OuzelError
 from ouzel.language.tree import Strategy
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.pattern import Binds, Disjunction, Pattern, Step, may_be_empty
@@ -26,7 +24,8 @@ from ouzel.physical.tree.explained import explained
 from ouzel.physical.tree.matching import TreeMatching
 from ouzel.physical.tree.negation import Negated, on_top, refutation
 from ouzel.physical.tree.nodes import walk
-from ouzel.physical.tree.orders import AUTO, NAMED, choices, order_of
+from ouzel.physical.tree.order_checks import check_order, choices
+from ouzel.physical.tree.orders import AUTO, NAMED, order_of
 from ouzel.physical.tree.sampling import Trial, trials_of
 from ouzel.physical.tree.search import Order, Search
 from ouzel.physical.tree.shape import Variant, variants_of
@@ -68,7 +67,7 @@ class TreePlan:
         if not variants:
             raise UnsuitableError("a tree takes what binds some event")
         if plan != AUTO:
-            _check(plan, variants)
+            check_order(plan, simpler.query, variants)
         return cls(query, simpler, tuple(variants), plan, negation, adapt)
 
     @property
@@ -240,25 +239,9 @@ def _may_both_be_empty(pattern: Pattern) -> bool:
     return own or any(map(_may_both_be_empty, pattern.items))
 
 
-def _check(plan: str, variants: Sequence[Variant]) -> None:
-    """Refuse an order that is none, and one where there is nothing to choose."""
-    roots = [one.root for one in variants if one.root]
-    if not any(choices(root) > 2 for root in roots):
-        names = ", ".join(variants[0].variables)
-        raise OuzelError(
-            f"plan '{plan}': required three components or more that bind events in sequence or with '&'; "
-            f"got {names}\n"
-            "  hint: negative components and grouping closures belong to those beside them; leave out plan"
-        )
-    for root in roots:
-        order_of(plan, root)
-
-
 def _offer(query: BoundQuery, plan: str = AUTO, negation: str = PUSHED, adapt: str = ON) -> Offer:
     made = TreePlan.of(query, plan, negation, adapt)
-    if query.aggregates:
-        return Offer(COST * WRITTEN_OUT, lambda: made)
-    return Offer(COST, lambda: made, estimate=made.estimate)
+    return Offer(COST * WRITTEN_OUT if query.aggregates else COST, lambda: made, estimate=made.estimate)
 
 
 TREE = Engine(

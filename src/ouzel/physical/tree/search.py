@@ -97,7 +97,7 @@ class Search:
         for left, right in splits:
             estimate = self._joined(how, left, right)
             if found is None or estimate.cost + estimate.card < found.estimate.cost + found.estimate.card:
-                found = Order(estimate, kind((*_items(left, kind), *_items(right, kind))), left, right)
+                found = Order(estimate, kind((*items_of(left, kind), *items_of(right, kind))), left, right)
         assert found is not None
         return found
 
@@ -121,7 +121,8 @@ class Search:
         return max(1.0, each * (gap.group.least if gap.group.successive else 1))
 
 
-def _items(order: Order, kind: type[Row] | type[Heap]) -> tuple[Solid, ...]:
+def items_of(order: Order, kind: type[Row] | type[Heap]) -> tuple[Solid, ...]:
+    """What a row or heap is made of, with what an order has joined of it already."""
     is_inner = order.left is not None and isinstance(order.solid, kind)
     return order.solid.items if is_inner and isinstance(order.solid, Row | Heap) else (order.solid,)
 
