@@ -55,12 +55,12 @@ def query_of(case: Case) -> oz.Stream | str:
     return ALGEBRA[case["id"]] if "algebra" in case else str(case["query"])
 
 
-def run(case: Case, query: oz.Stream | str, events: list[dict[str, Any]]) -> Rows:
+def run(case: Case, query: oz.Stream | str, events: list[dict[str, Any]], engine: str = "auto") -> Rows:
     """The values of every row in the order of RETURN."""
     # a case declares the attributes that its conditions tell apart; eid is there to name events in RETURN
     schemas = case.get("schemas")
     types = schemas and {name: ["eid", *attributes] for name, attributes in schemas.items()}
-    found = oz.match(events, query, types=types, **READING.get(case["id"], {}))
+    found = oz.match(events, query, types=types, engine=engine, **READING.get(case["id"], {}))
     return in_order([list(row.values()) for row in found])
 
 
@@ -75,6 +75,13 @@ def test_no_two_cases_have_one_id() -> None:
 @every_case
 def test_expected_rows(case: Case) -> None:
     assert run(case, query_of(case), case["events"]) == in_order(case["expected"])
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case["id"].startswith("zstream")], ids=lambda case: case["id"]
+)
+def test_trees_give_the_cases_of_their_paper(case: Case) -> None:
+    assert run(case, query_of(case), case["events"], "tree") == in_order(case["expected"])
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "same_as" in case], ids=lambda case: case["id"])

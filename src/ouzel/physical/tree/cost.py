@@ -36,24 +36,25 @@ def leaf(statistics: Statistics, component: Component, conjuncts: Sequence[Conju
 
 
 def joined(
-    statistics: Statistics,
+    partitions: float,
     how: How,
     left: Estimate,
     right: Estimate,
-    conjuncts: Sequence[Conjunct],
-    looked_up: Sequence[Conjunct] = (),
+    conditions: int,
+    share: float,
+    looked_up: float = 1.0,
     between: float = 1.0,
 ) -> Estimate:
     """Two subtrees joined: all pairs of a partition are touched, in a sequence those in order.
 
-    Of the conditions, some equalities are looked up: other pairs are not touched.  `between` is how many events
-    of a group lie between the two.
+    So many conditions hold for a share of the pairs.  Of some equalities, those pairs for which they do not hold
+    are not touched.  `between` is how many events of a group lie between the two.
     """
     order = BEFORE if how is How.SEQUENCE else 1.0
-    touched = left.card * right.card * order / statistics.partitions * between
-    made = touched * statistics.selectivity(conjuncts)
-    touched *= statistics.selectivity(looked_up)
-    cost = touched * (1 + CONDITION * len(conjuncts)) + made
+    touched = left.card * right.card * order / partitions * between
+    made = touched * share
+    touched *= looked_up
+    cost = touched * (1 + CONDITION * conditions) + made
     return Estimate(left.cost + right.cost + cost, made)
 
 

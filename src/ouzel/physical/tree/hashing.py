@@ -40,6 +40,12 @@ def equality(conjunct: Conjunct, left: frozenset[str], right: frozenset[str]) ->
     return None
 
 
+def is_equality(conjunct: Conjunct) -> bool:
+    """Whether a condition is an equality between two events that can be looked up, whichever is on the left."""
+    names = sorted(conjunct.variables)
+    return len(names) == 2 and equality(conjunct, frozenset(names[:1]), frozenset(names[1:])) is not None
+
+
 def _is_plain(node: Attribute) -> bool:
     """Whether a value is that of one event, which has it."""
     return node.element is Element.SINGLE and not node.missing_in
