@@ -141,7 +141,7 @@ def test_explain_says_which_engine_and_why() -> None:
     assert "engine      scan" in oz.query("PATTERN SEQ(A a, !(B b), C c) WITHIN 5").explain()
     assert "engine      automaton" in oz.query("PATTERN SEQ(A+ a[], B b)").explain()
     text = oz.query("PATTERN A & B").explain()
-    assert "engine      reference: " in text
+    assert "engine      tree: " in text
     assert "not scan: a scan takes single events in sequence\n" in text
     assert "not automaton: an automaton takes events in sequence, not & or grouping closures\n" in text
 
