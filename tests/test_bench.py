@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,7 +27,7 @@ from ouzel.bench import (
     zstream,
 )
 from ouzel.bench.experiments import EXPERIMENTS
-from ouzel.bench.measure import Contender, Figures, measure
+from ouzel.bench.measure import Contender, Figures, Row, measure
 from ouzel.bench.own_process import in_own_process
 from ouzel.bench.peers import DuckDB, numpy_pass
 from ouzel.bench.sequences import Sequence
@@ -244,6 +246,18 @@ def test_the_table_and_the_figures(tmp_path: Path) -> None:
     rows = [row for row in figures["experiments"]["sase-1"]["rows"] if row["series"] == "Ouzel"]
     assert [row["varied"] for row in rows] == ["domain 100", "domain 1,000", "domain 10,000"]
     assert rows[0]["matches"] > 0
+
+
+def test_brackets_are_no_markup(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(_events: int, _runs: int) -> Iterator[Row]:
+        """Of [k]."""
+        yield Row("WHERE [k] AND [bold]", "[red]a", {"[seconds]": 1.0}, "[note]")
+
+    monkeypatch.setitem(EXPERIMENTS, "sase-1", replace(EXPERIMENTS["sase-1"], run=run))
+    result = CliRunner().invoke(app, ["bench", "sase-1"])
+    assert result.exit_code == 0, result.output
+    for text in ("WHERE [k] AND [bold]", "[red]a", "[seconds]", "[note]", "sase-1: Of [k]"):
+        assert text in result.output
 
 
 @needs_matplotlib

@@ -3,6 +3,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -260,3 +262,10 @@ def test_explain_and_version(cli: Cli) -> None:
     assert cli("explain", QUERY).out == oz.query(QUERY).explain() + "\n"
     assert cli("explain", QUERY, "--events", "events.jsonl").out == oz.query(QUERY).explain(EVENTS) + "\n"
     assert cli("--version").out == f"ouzel {oz.__version__}\n"
+
+
+def test_the_package_runs_as_a_command() -> None:
+    command = [sys.executable, "-m", "ouzel", "explain", "PATTERN A a; B b"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("query query1\n")

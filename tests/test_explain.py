@@ -259,6 +259,16 @@ def test_a_word_that_is_too_long_stays_whole() -> None:
     assert columns([("a", ["x" * 200, "b"])]) == ["a  " + "x" * 200, "   b"]
 
 
+def test_an_order_of_joins_says_what_it_was_chosen_by() -> None:
+    query = oz.query("PATTERN A a & B b & C c WITHIN 5")
+    events = [{"ts": n, "type": "ABC"[n % 3]} for n in range(30)]
+    unseen = "order of joins: chosen before any event was seen: the first events decide"
+    assert f"{unseen}, and those after CON" in words(query.explain())
+    assert f"{unseen} CON" in words(query.explain(tuning={"adapt": "off"}))
+    assert "order of joins: the cheapest, which may change as events come\n" in query.explain(events)
+    assert "order of joins: the cheapest, which is kept\n" in query.explain(events, tuning={"adapt": "off"})
+
+
 if __name__ == "__main__":
     for case in CASES:
         golden(case).write_text(explained(case), encoding="utf-8")

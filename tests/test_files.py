@@ -246,3 +246,16 @@ def test_text_that_the_csv_module_reads_otherwise() -> None:
     """No line is told then."""
     Path("odd.csv").write_text('ts,type,x\n1,A,"a"b,"\n2,3,4"\n')
     assert "'odd.csv' cannot be read: " in refused("odd.csv")
+
+
+@pytest.mark.parametrize("kept", [0, 10, 300, -100])
+def test_a_parquet_file_that_is_not_whole(kept: int, tmp_path: Path) -> None:
+    path = tmp_path / "events.parquet"
+    pa.parquet.write_table(pa.table({"ts": range(100), "type": ["A", "B"] * 50}), path)
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(oz.DataError) as error:
+        oz.match(path, "PATTERN A a; B b")
+    assert "events.parquet' cannot be read: " in str(error.value)
+    assert str(error.value).endswith(
+        "hint: write the file anew: it is empty, cut short, damaged, or of another format"
+    )

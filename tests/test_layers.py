@@ -33,6 +33,7 @@ STAGES = [
     {"testing"},
     {"bench"},
     {"cli"},
+    {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(STAGES) for name in names}
 

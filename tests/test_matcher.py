@@ -229,3 +229,17 @@ def test_memory_is_that_of_the_window(query: str) -> None:
         matcher.push(table(*rows))
         sizes.append(len(matcher.snapshot()))
     assert max(sizes[100:]) <= 1.2 * max(sizes[:100])
+
+
+def test_the_time_of_pushes_is_counted() -> None:
+    matcher = oz.matcher("PATTERN SEQ(A a, B b)", pa.schema({"ts": "int64", "type": "string"}))
+    told = [matcher.report.seconds]
+    matcher.push(pa.table({"ts": [1, 2], "type": ["A", "B"]}))
+    told.append(matcher.report.seconds)
+    matcher.advance(3)
+    told.append(matcher.report.seconds)
+    matcher.finish()
+    told.append(matcher.report.seconds)
+    assert told[0] == 0.0
+    assert told == sorted(set(told))
+    assert told[-1] < 60

@@ -284,6 +284,16 @@ OPERANDS = {
           required: at most 9223372036854775807
           hint: write 9223372036854775808.0, which is compared with all its digits
     """,
+    "a window beyond 64 bits": """
+        PATTERN A a OUTPUT AGGREGATE EVERY 99999999999999999999 hours
+
+        an integer beyond 64 bits
+          line 1, column 36
+            PATTERN A a OUTPUT AGGREGATE EVERY 99999999999999999999 hours
+                                               ^^^^^^^^^^^^^^^^^^^^
+          required: at most 9223372036854775807
+          hint: without a length there is no bound: leave the clause out
+    """,
     "a number beyond double precision": """
         PATTERN A a WHERE a.x = 1e309
 

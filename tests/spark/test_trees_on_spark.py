@@ -39,6 +39,8 @@ def test_an_order_of_joins_that_is_fixed(spark: SparkSession) -> None:
     frame = spark.createDataFrame([tuple(event.values()) for event in events], SCHEMA)
     found = oz.match(frame, ORDERED, tuning={"plan": "(a (b c))"})
     assert rows(found) == expected(events, ORDERED)
+    assert "order of joins: chosen before any event was seen" in oz.query(ORDERED).explain(frame, engine="tree")
+    assert "order of joins: as asked for" in oz.query(ORDERED).explain(frame, tuning={"plan": "(a (b c))"})
     with pytest.raises(oz.OuzelError, match="plan 'left': required left-deep"):
         oz.match(frame, ORDERED, tuning={"plan": "left"})
     with pytest.raises(oz.OuzelError, match="tuning 'plan': it is a switch of the tree, and the engine scan was"):

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import ouzel as oz
 from ouzel.bench.experiments import EXPERIMENTS, Experiment
@@ -48,7 +49,8 @@ def bench(
         experiment = EXPERIMENTS[name]
         size = events or (experiment.quick if quick else experiment.events)
         rows = _run(name, experiment, size, runs)
-        console.print(f"\n[bold]{name}[/bold]: {experiment.title}  {size:,} {experiment.unit}.", soft_wrap=True)
+        title = f": {experiment.title}  {size:,} {experiment.unit}."
+        console.print(Text.assemble("\n", (name, "bold"), title), soft_wrap=True)
         table = _table(rows)
         # wider than the terminal rather than illegible
         needed = console.measure(table, options=console.options.update(width=1_000)).maximum
@@ -93,9 +95,9 @@ def _table(rows: Iterable[Row]) -> Table:
     columns.sort(key=lambda name: name == "note")  # the last, if there is one
     table = Table(box=None, pad_edge=False)
     for name in columns:
-        table.add_column(name, justify="left" if name in ("varied", "series", "note") else "right")
+        table.add_column(Text(name), justify="left" if name in ("varied", "series", "note") else "right")
     for one in flat:
-        table.add_row(*(_text(one.get(name, "")) for name in columns))
+        table.add_row(*(Text(_text(one.get(name, ""))) for name in columns))  # no markup: [k] is part of a query
     return table
 
 

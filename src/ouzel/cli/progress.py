@@ -42,9 +42,9 @@ def progress_bar(text: str) -> Iterator[Bar]:
     """Show a bar while the block runs, and remove it afterwards."""
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.fields[count]}"),
+        TextColumn("{task.fields[count]}", markup=False),
         TimeElapsedColumn(),
     )
     hidden = not (sys.stderr.isatty() and STDERR.is_terminal)

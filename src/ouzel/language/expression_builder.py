@@ -249,12 +249,12 @@ class ExpressionBuilder(Transformer[Token, Any]):
             self.fail(f"a number of {len(digits)} digits", span, required=f"at most {_MAX_DIGITS}")
         return Fraction(digits)
 
-    def number(self, token: Token) -> int | float:
+    def number(self, token: Token, hint: str | None = None) -> int | float:
         text = str(token)
         if token.type == "INT":
             value: int | float = int(text) if len(text) < 20 else _MAX_INT + 1
             if value > _MAX_INT:
-                raise beyond_64_bits(self.source, span_of(token))
+                raise beyond_64_bits(self.source, span_of(token), hint)
             return value
         value = float(text) if len(text) < 400 else math.inf
         if math.isinf(value):
@@ -262,15 +262,17 @@ class ExpressionBuilder(Transformer[Token, Any]):
         return value
 
 
-def beyond_64_bits(source: str, span: Span) -> QueryError:
+def beyond_64_bits(source: str, span: Span, hint: str | None = None) -> QueryError:
     """What is wrong with an integer of the text that is too large."""
     number = source[span.start : span.end]
+    if hint is None and len(number) <= _MAX_DIGITS:
+        hint = f"write {number}.0, which is compared with all its digits"
     return QueryError(
         "an integer beyond 64 bits",
         source,
         span,
         required=f"at most {_MAX_INT}",
-        hint=f"write {number}.0, which is compared with all its digits" if len(number) <= _MAX_DIGITS else None,
+        hint=hint,
     )
 
 

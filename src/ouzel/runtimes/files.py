@@ -31,6 +31,9 @@ SUFFIXES = {
     ".json": "json",
 }
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+# What to do about a file that cannot be read.
+LINES = "mend the file; on_bad='quarantine' sets events aside, not lines that are none"
+PARQUET = "write the file anew: it is empty, cut short, damaged, or of another format"
 
 
 @dataclass(frozen=True)
@@ -250,18 +253,15 @@ def _read(part: Part, time: str, how: Writing) -> pa.Table:
             trouble = csv_trouble(part.source(), trouble, how) if line is None else f"line {line}: {NO_END}"
         elif part.format == "json":
             trouble = json_trouble(part.source(), trouble, how)
-        raise DataError(f"'{part.path}' cannot be read: {_with_hint(trouble)}") from error
+        hint = PARQUET if part.format == "parquet" else LINES
+        trouble = trouble if "  hint: " in trouble else f"{trouble}\n  hint: {hint}"
+        raise DataError(f"'{part.path}' cannot be read: {trouble}") from error
     except OSError as error:
         if error.filename is not None:
             raise
         # of compressed bytes that are none, or not all
-        raise DataError(f"'{part.path}' cannot be read: {error}") from error
-
-
-def _with_hint(trouble: str) -> str:
-    """What is wrong with a file, for those who want events set aside."""
-    aside = "mend the file; on_bad='quarantine' sets events aside, not lines that are none"
-    return trouble if "  hint: " in trouble else f"{trouble}\n  hint: {aside}"
+        hint = f"\n  hint: {PARQUET}" if part.format == "parquet" else ""
+        raise DataError(f"'{part.path}' cannot be read: {error}{hint}") from error
 
 
 def _read_parquet(part: Part) -> pa.Table:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import cached_property
+from time import perf_counter
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -121,7 +122,7 @@ class Matcher:
 
         With a `watermark`, time passes to it after the batch, as `advance` would let it, but in one step.
         """
-        self._check_open()
+        began = self._check_open()
         report = Report()
         table = self._intake.read(fitted(events, self.schema), report)
         if self._made and len(table) and (found := table.types.occurring(self._made)):
@@ -141,14 +142,14 @@ class Matcher:
                 self.late = pa.concat_tables([self.late, late.table])
                 self.report.late += len(late)
             self.report.add(report)
-            return self._step(self._order.push(on_time, until), self._order.now)
+            return self._step(self._order.push(on_time, until), self._order.now, began)
 
     def advance(self, watermark: Any) -> Result:
         """Let time pass: no event before the watermark will be pushed any more.  The matches final by that."""
-        self._check_open()
+        began = self._check_open()
         until = self._ticks(watermark)
         with self._breaking():
-            return self._step(self._order.advance(until), self._order.now)
+            return self._step(self._order.advance(until), self._order.now, began)
 
     def take_late(self) -> pa.Table:
         """The late events kept so far, which the matcher forgets; `report.late` still counts them."""
@@ -161,9 +162,9 @@ class Matcher:
 
     def finish(self) -> Result:
         """The stream is over; the matches that are left."""
-        self._check_open()
+        began = self._check_open()
         with self._breaking():
-            result = self._step(self._order.finish(), None)
+            result = self._step(self._order.finish(), None, began)
         self._is_finished = True
         return result
 
@@ -180,18 +181,21 @@ class Matcher:
             )
             raise
 
-    def _step(self, events: EventTable, now: int | None) -> Result:
+    def _step(self, events: EventTable, now: int | None, began: float) -> Result:
         self._none = None
         results = self._chain.step(events, now)
         self.report.matches += sum(results[name].num_rows for name in self.names)
         self.report.counters = self._chain.counters(self._counted)
+        self.report.seconds += perf_counter() - began
         return {name: results[name] for name in self.names} if self._apart else results[self.names[0]]
 
-    def _check_open(self) -> None:
+    def _check_open(self) -> float:
+        """Refuse to go on where that makes no sense; the time at which it goes on."""
         if self._is_finished:
             raise OuzelError("the matcher is finished: required a new one, or a snapshot from before")
         if self._broken:
             raise OuzelError(f"the matcher {self._broken}required a new one, or a snapshot from before")
+        return perf_counter()
 
     def _ticks(self, watermark: Any) -> int:
         ticks = watermark_ticks(watermark, self.time.arrow)
@@ -247,7 +251,7 @@ class Matcher:
     def _know_columns(self) -> None:
         """Bring the chain no events, but their columns, if it has had none yet: whoever resumes must know them."""
         if self._none is not None:
-            self._step(self._none, BEGINNING)
+            self._step(self._none, BEGINNING, perf_counter())
 
 
 def restored(data: bytes, threads: int = 1) -> Matcher:

@@ -42,6 +42,7 @@ class Report:
     events: int = 0
     matches: int = 0
     seconds: float = 0.0
+    """How long it took; of a matcher, all pushes since it was made or restored."""
     late: int = 0
     counters: Counters = field(default_factory=Counters)
     """What engines did; `shed_runs` and `shed_matches` are what went beyond limits under `on_limit='shed'`."""

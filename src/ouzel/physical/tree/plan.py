@@ -212,11 +212,19 @@ class TreePlan:
     def explain(self, statistics: Statistics | None = None) -> Explained:
         """Its trees, as they are for what is known of events, if something is."""
         orders = self.orders(statistics or Statistics({}))
-        order = ["the cheapest, which may change as events come" if self.can_choose else "as asked for"]
-        order = order if self.can_choose or self.plan != AUTO else ["there is but one"]
+        order = [self._chosen(statistics)]
         if self.can_choose and statistics:
             order += self._alternatives(orders, statistics)
         return explained(self.written, self.rewritten, self.trees(orders), self.negated, order)
+
+    def _chosen(self, statistics: Statistics | None) -> str:
+        """How the order of joins comes about."""
+        if not self.can_choose:
+            return "there is but one" if self.plan == AUTO else "as asked for"
+        changes = self.adapt == ON
+        if statistics is None:
+            return "chosen before any event was seen: the first events decide" + (", and those after" * changes)
+        return "the cheapest, which may change as events come" if changes else "the cheapest, which is kept"
 
     def _alternatives(self, orders: tuple[Order | None, ...], statistics: Statistics) -> list[str]:
         """What the order that is taken costs, and others."""
