@@ -27,6 +27,9 @@ class Element(Enum):
     LAST = "[LEN]"
     EVERY = "[every]"  # [i] of a closure that is complete
 
+    # there is one object for each: to hash it by name takes many times as long
+    __hash__ = object.__hash__
+
 
 class Extent(Enum):
     """Which events an aggregate runs over: the whole closure, or what was taken before the current one."""

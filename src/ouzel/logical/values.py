@@ -34,6 +34,9 @@ class Kind(Enum):
     EVENT = "event"
     LIST = "list"
 
+    # there is one object for each: to hash it by name takes many times as long
+    __hash__ = object.__hash__
+
 
 _NUMBERS = (Kind.INTEGER, Kind.UNSIGNED, Kind.DECIMAL, Kind.FLOAT)
 _OPEN = (Kind.UNKNOWN, Kind.NULL)

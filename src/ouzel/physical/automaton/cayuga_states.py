@@ -69,26 +69,29 @@ def construct_algebra(query: BoundQuery, stream: Stream) -> Constructed:
         window=None,
         algebra=None,
     )
-    automaton = replace(automaton, partition=tests, lasting=flat.reads_lasting)
-    automaton = replace(automaton, distinct=_tells_runs_apart(automaton, drawn))
+    automaton = replace(automaton, partition=tests, lasting=flat.reads_lasting, distinct=_tells_runs_apart(drawn))
     return Constructed(flat, automaton, assembly.masks.of_variables, drawn.ends)
 
 
-def _tells_runs_apart(automaton: Automaton, drawn: Sketch) -> bool:
+def _tells_runs_apart(drawn: Sketch) -> bool:
     """Whether runs of one start, which fork where a fold goes on, remember with which event they left it."""
     folds = {edge.source: edge.variable for edge, _target in drawn.rebinds}
-    left: list[set[str]] = [set() for _state in automaton.states]
-    for edge, target in sorted(drawn.edges, key=lambda one: one[1]):
+    left: list[set[str]] = [set() for _state in drawn.names]
+    read: list[set[str]] = [set() for _state in drawn.names]
+    for state, end in drawn.ends.items():
+        nodes = (node for value in end.attributes.values() for node in references(value))
+        read[state] = {node.variable for node in nodes if not is_register(node)}
+    # edges lead from states to those that were made later, but for those within a fold
+    by_target = sorted(drawn.edges, key=lambda one: one[1])
+    for edge, target in by_target:
         if edge.source is not None:
             left[target] |= left[edge.source]
             if edge.source in folds and (edge, target) not in drawn.rebinds:
                 left[target].add(folds[edge.source])
-    numbers = automaton.by_key
-    return all(
-        numbers.get(key_of(EventNumber(variable))) in automaton.live[number]
-        for number, state in enumerate(automaton.states)
-        for variable in (left[number] if state.moves else ())
-    )
+    for edge, target in reversed(by_target):
+        if edge.source is not None:
+            read[edge.source] |= read[target]
+    return all(left[state] <= read[state] for state in range(len(drawn.names)) if state not in drawn.ends)
 
 
 @dataclass

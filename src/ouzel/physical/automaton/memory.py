@@ -151,7 +151,7 @@ class Memory:
         columns += [self.store.kept[0][: self.store.nodes, column] for column in kept]
         held = [self.runs.ri[:, column] for column in sets]  # 0 is the empty set, others are numbers and 1
         # those that the query mentions have the first numbers, and keep them; 0 stands for null, too
-        used = marked(len(self.texts), *columns, *(one[one > 0] - 1 for one in held))
+        used = marked(max(len(self.texts), 1), *columns, *(one[one > 0] - 1 for one in held))
         used[: max(len(self.plan.operands.texts), 1)] = True
         numbers = np.cumsum(used) - 1
         known = compress(self.texts, used.tolist())

@@ -11,24 +11,17 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
+from ouzel.logical.expressions import Aggregate, Attribute, Moment
 from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.automaton.states import (
-    Assignment,
     Automaton,
-    Elements,
     EventNumber,
     Move,
-    Presence,
     Register,
-    is_event,
-    key_of,
 )
-from ouzel.physical.compiled.calls import Collect
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.fill import is_written
 from ouzel.physical.compiled.operands import Source, Written
-from ouzel.physical.compiled.operators import carried_by
 
 # START is the clock of the latest start among the runs merged into this one, FIRST the event it started with.
 STATE, START, FIRST, NODE = range(4)
@@ -54,6 +47,8 @@ class Slots:
     owners: dict[Slot, set[Register]] = field(default_factory=dict)
     kept: tuple[list[Slot], list[Slot]] = field(default_factory=lambda: ([], []))
     shared: tuple[Columns, Columns] | None = None
+    _live: dict[Slot, frozenset[int]] = field(default_factory=dict)
+    _places: dict[Slot, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[Columns, Columns]:
@@ -68,13 +63,22 @@ class Slots:
 
     def share(self) -> None:
         """Let slots of one kind that never matter at the same state share a column."""
-        self.shared = self._shared(self.integers), self._shared(self.floats)
+        self._live = {slot: self._states(slot) for slot in (*self.integers, *self.floats)}
+        self.shared = integers, floats = self._shared(self.integers), self._shared(self.floats)
+        self._places = {slot: f"rf[{{}}, {place}]" for place, column in enumerate(floats) for slot in column}
+        self._places |= {
+            slot: f"ri[{{}}, {FIXED + place}]" for place, column in enumerate(integers) for slot in column
+        }
+
+    def _states(self, slot: Slot) -> frozenset[int]:
+        """The states at which a slot matters to a run."""
+        return frozenset(state for state in range(len(self.automaton.states)) if self.is_live(slot, state))
 
     def _shared(self, slots: list[Slot]) -> Columns:
         columns: Columns = []
-        taken: list[set[int]] = []
+        taken: list[frozenset[int]] = []
         for slot in slots:
-            live = {state for state in range(len(self.automaton.states)) if self.is_live(slot, state)}
+            live = self._live[slot]
             for place, column in enumerate(columns):
                 if _kind(column[0]) == _kind(slot) and taken[place].isdisjoint(live):
                     column.append(slot)
@@ -87,6 +91,8 @@ class Slots:
 
     def place(self, run: str, slot: Slot) -> str:
         """The place of a slot in a run."""
+        if slot in self._places:
+            return self._places[slot].format(run)
         integers, floats = self.columns
         if slot in self.floats:
             return f"rf[{run}, {_column_of(slot, floats)}]"
@@ -102,6 +108,8 @@ class Slots:
 
     def is_live(self, slot: Slot, state: int) -> bool:
         """Whether a slot matters to a run at a state."""
+        if slot in self._live:
+            return state in self._live[slot]
         return slot not in self.owners or not self.owners[slot].isdisjoint(self.automaton.live[state])
 
     def first_values(self, run: str, *, dead_at: int | None = None) -> list[str]:
@@ -187,92 +195,6 @@ class Slots:
             if ("null", *slot[1:]) in self.kept[False]:
                 emitter.line(f"{self.keep('null', *slot[1:]).format('nodes')} = {value.null or 0}")
 
-    # ---- assignments -------------------------------------------------------------------------------------
-
-    def assign(self, move: Move, run: str, emitter: Emitter) -> None:
-        """Write what becomes of registers along a move with event x, of those that matter behind it."""
-        live = self.automaton.live[move.target]
-        done: set[Slot] = set()
-        for assignment in move.assigns:
-            register = assignment.register
-            if register not in live:
-                continue
-            match register.of:
-                case Presence():
-                    emitter.line(f"{self.place(run, key_of(register.of))} = 1")
-                case Elements():
-                    # the event is bound next
-                    emitter.line(f"{self.place(run, ('elements', register.of.variable))} = nodes")
-                case Length():
-                    count = self.place(run, ("length", register.of.variable))
-                    emitter.line(
-                        f"{count} = min({count} + 1, {register.most})" if register.most else f"{count} += 1"
-                    )
-                case Aggregate() as node if (of := folded(node)) not in done:
-                    done.add(of)
-                    self._fold(of, run, emitter)
-                case EventNumber():
-                    emitter.line(f"{self.place(run, key_of(register.of))} = base + x")
-                case Attribute() | Moment() if is_stored(assignment):
-                    self._store(register, run, emitter)
-
-    def _store(self, register: Register, run: str, emitter: Emitter) -> None:
-        """Keep the values of event x that some condition asks for: in the columns that it is asked for in."""
-        for slot in [slot for slot, owners in self.owners.items() if register in owners and slot[0] == "value"]:
-            column, value_type = slot[2:]
-            assert isinstance(column, Source)
-            assert isinstance(value_type, ValueType)
-            value = emitter.cell(column, value_type, "x", kept=True)
-            emitter.line(f"{self.place(run, slot)} = {value.text}")
-            if value.null is not None:
-                emitter.line(f"{self.place(run, ('null', *slot[1:]))} = {value.null}")
-
-    def _fold(self, of: Slot, run: str, emitter: Emitter) -> None:
-        """Add the value of event x to all aggregates of one column."""
-        _variable, column, value_type = of
-        assert isinstance(column, str)
-        assert isinstance(value_type, ValueType)
-        place = emitter.operands.column(Written(column) if is_written(value_type) else column, value_type)
-        count = self.place(run, ("count", *of))
-        with emitter.block(f"if not n{place}[x]:"):
-            value = emitter.assigned(f"c{place}[x]", None, Kind.INTEGER).text
-            for function in ("sum", "min", "max"):
-                if (function, *of) in self.owners:
-                    self._extend(function, of, run, value, emitter)
-            if ("set", *of) in self.owners:
-                held, added = self.place(run, ("set", *of)), emitter.fresh()
-                collect = emitter.operands.call(Collect(value_type))
-                emitter.line(f"{held}, {added} = {collect}({held}, {value})")
-                emitter.line(f"{self.place(run, ('distinct', *of))} += {added}")
-            if ("squares", *of) in self.owners:
-                # Welford's updates, as the reference has them
-                mean, squares = (self.place(run, (name, *of)) for name in ("mean", "squares"))
-                as_float = f"{'unsigned_float' if value_type.kind is Kind.UNSIGNED else 'float'}({value})"
-                delta = emitter.assigned(f"{as_float} - {mean}", None, Kind.FLOAT).text
-                emitter.line(f"{mean} = {mean} + {delta} / ({count} + 1)")
-                emitter.line(f"{squares} = {squares} + {delta} * ({as_float} - {mean})")
-            # where only whether there was a value is needed, runs that counted differently may be merged
-            readers = (one.of.function for one in self.owners["count", *of] if isinstance(one.of, Aggregate))
-            exact = any(function in ("count", "avg", "stddev") for function in readers)
-            emitter.line(f"{count} += 1" if exact else f"{count} = 1")
-
-    def _extend(self, function: str, of: Slot, run: str, value: str, emitter: Emitter) -> None:
-        value_type = of[-1]
-        assert isinstance(value_type, ValueType)
-        slot, count = (function, *of), self.place(run, ("count", *of))
-        name, real = self.place(run, slot), slot in self.floats
-        if function == "sum" and not real:
-            carry = self.place(run, ("carry", *of))
-            emitter.line(f"{name}, {carry} = {carried_by(value_type)}({name}, {value}, {carry})")
-        elif function == "sum":
-            # the first value as it is: 0.0 + -0.0 would lose its sign
-            emitter.line(f"{name} = {name} + {value} if {count} > 0 else {value}")
-        else:
-            sign = "<" if function == "min" else ">"
-            none = f"{count} == 0 or {name} != {name}" if real else f"{count} == 0"
-            with emitter.block(f"if {none} or {emitter.precedes(value, sign, name, value_type)}:"):
-                emitter.line(f"{name} = {value}")
-
 
 def _column_of(slot: Slot, columns: Columns) -> int:
     return next(place for place, column in enumerate(columns) if slot in column)
@@ -296,11 +218,6 @@ def _is_text(slot: Slot) -> bool:
     assert isinstance(value_type, ValueType)
     is_folded = slot[0] != "value" and is_written(value_type)
     return value_type.kind is Kind.STRING or isinstance(column, Written) or is_folded
-
-
-def is_stored(assignment: Assignment) -> bool:
-    """Whether a value of the event is stored as it is, in the columns that conditions ask for it in."""
-    return isinstance(assignment.value, Attribute | Moment) and is_event(assignment.value)
 
 
 def folded(node: Aggregate) -> Slot:

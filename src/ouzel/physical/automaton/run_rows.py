@@ -12,7 +12,8 @@ from ouzel.logical.conjuncts import Conjunct
 from ouzel.logical.expressions import Aggregate, Attribute, Length, Moment
 from ouzel.logical.read_functions import inlined
 from ouzel.logical.values import Kind, ValueType
-from ouzel.physical.automaton.registers import END, KEY, Slots, folded, is_stored
+from ouzel.physical.automaton.assignments import is_stored
+from ouzel.physical.automaton.registers import END, KEY, Slots, folded
 from ouzel.physical.automaton.states import (
     Automaton,
     Condition,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 
+from ouzel.physical.automaton.assignments import assign
 from ouzel.physical.automaton.registers import END, FIRST, KEY, NODE, START, STATE, Slots
 from ouzel.physical.automaton.run_rows import RunRows, computed, holds, keep_computed
 from ouzel.physical.automaton.states import Automaton, Condition, Guard, Move, State
@@ -209,7 +210,7 @@ class RunWriter(Emitter):
             self.line(f"ri[{run}, {STATE}] = {move.target}")
         if source is not None and move.target != source and goes_on:
             self.write(*self.slots.first_values(run, dead_at=move.target))
-        self.slots.assign(move, run, self)
+        assign(self.slots, move, run, self)
         keep_computed(values, RunRows(self.slots, run), self)
         if self.automaton.lasting:
             self.line(f"{self.slots.place(run, END)} = moments[x]")

@@ -81,6 +81,14 @@ class Register:
         """The type of its values."""
         return self.of.type
 
+    def __hash__(self) -> int:
+        """The same every time: registers are in many sets."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.of, self.first, self.most))
+
 
 @dataclass(frozen=True)
 class Assignment:
