@@ -71,6 +71,14 @@ def test_a_match_of_no_partition_is_found_once() -> None:
     assert found(query, tables("x1 x2 a3:id=1 a4:id=2 a5:id=3")) == ["x1 x2 -", "x1 x2 a3", "x1 x2 a4", "x1 x2 a5"]
 
 
+def test_copies_of_an_event_are_one_in_the_order_of_results() -> None:
+    query = "PATTERN SEQ(C c, B b, A? a) WHERE strict_contiguity { [k] } RETURN c.eid AS c, b.eid AS b"
+    events = [{"ts": 1, "type": "C", "eid": "c"}]
+    events += [{"ts": 3, "type": "B", "k": key, "eid": f"b{key}"} for key in (2, 1, 3)]
+    rows = everywhere(query, events, types=TYPES | {"C": {"eid": "string"}})
+    assert rows == [{"c": "c", "b": f"b{key}"} for key in (1, 2, 3)]
+
+
 def test_totals_count_it_once() -> None:
     query = "PATTERN SEQ(X x, X y, A? a) WHERE [id] RETURN count(*) AS n OUTPUT AGGREGATE"
     rows = everywhere(query, tables("x1 x2 a3:id=1 a4:id=2"), runs_on="automaton")

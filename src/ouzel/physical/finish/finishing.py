@@ -189,5 +189,6 @@ def _places(retained: Retained, numbers: Integers) -> Integers:
 
 
 def _places_of_rows(events: EventTable, rows: Integers, numbers: Integers) -> Integers:
-    """The places in canonical order of some events, by their rows in a table."""
-    return events.places(rows[numbers])
+    """The places in canonical order of some events, by their rows in a table; copies of one have one place."""
+    distinct, of = np.unique(rows[numbers], return_inverse=True)
+    return events.places(distinct)[of]
