@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from ouzel.errors import OuzelError
@@ -212,6 +213,12 @@ def _step(step: Any) -> algebra.Stream | None:
         return _HOLE.where(step).tree
     if isinstance(step, Stream) or not callable(step):
         raise OuzelError(f"fold(step=…): required a condition as text, or a function of a stream; got {step!r}")
+    try:
+        signature(step).bind(_HOLE)
+    except TypeError:
+        raise OuzelError(f"fold(step=…): required a function of one stream; got {step!r}") from None
+    except ValueError:
+        pass  # nothing is known of what it takes
     made = step(_HOLE)
     if not isinstance(made, Stream):
         raise OuzelError(f"fold(step=…): required a function that returns a stream; got {made!r}")

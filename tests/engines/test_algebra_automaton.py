@@ -235,3 +235,32 @@ def test_averages_by_initialiser_accumulator_and_finaliser(name: str) -> None:
     )
     found = agree(total.extend(**{name: "total / n"}).select("name", name).where(f"{name} > 1"))
     assert {"name": "a", name: 2.0, "start": 1, "end": 4} in found.to_pylist()
+
+
+# ---- how long runs are of use ----------------------------------------------------------------------------
+
+BOUNDED = {
+    "what follows": lambda s: s.next(s.rename(q="p"), where="q > 10 AND duration() <= 200"),
+    "iterations": lambda s: s.extend(q="p").fold(s.rename(q="p"), where="q > 10 AND 200 >= duration()"),
+    "a step": lambda s: s.fold(s, where="p > 10", step="duration() < 200"),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_bound_on_the_duration_lets_runs_go(name: str) -> None:
+    schema = pa.schema({"ts": "int64", "p": "int64"})
+    matcher = oz.matcher(BOUNDED[name](oz.stream()), schema, engine="automaton")
+    with patch.object(memory, "SPARE", 64):
+        for batch in range(20):
+            times = range(batch * 100_000, (batch + 1) * 100_000, 500)
+            matcher.push(pa.table({"ts": times, "p": [1] * len(times)}, schema))
+    assert matcher.open_runs < 100
+
+
+def test_what_lasts_longer_is_no_result_but_alone() -> None:
+    table = pa.table({"start": [1, 2, 9], "end": [9, 3, 12], "p": [1, 2, 3]})
+    s = oz.stream()
+    pairs = s.next(s.rename(q="p"), where="duration() <= 4")
+    for expression in (pairs, s.extend(q="p").union(pairs.select("p", "q"))):
+        found = oz.match(table, expression, engine="automaton", time=LASTING)
+        assert found.equals(oz.match(table, expression, engine="reference", time=LASTING))

@@ -22,7 +22,7 @@ Row = dict[str, Any]
 ENGINES = tuple(engine.name for engine in physical.ENGINES if engine.name != "reference")
 # What a matcher can be told as match can; tests that tell more are about match alone.
 OPTIONS = {"time", "type", "order", "types", "time_unit", "params", "limits"}
-REFUSED = re.compile(r"the engine (?P<engine>\w+) cannot run this query: (?P<why>.*)", re.DOTALL)
+REFUSED = re.compile(r"(query '.*?': )?the engine (?P<engine>\w+) cannot run this query: (?P<why>.*)", re.DOTALL)
 
 
 def everywhere(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semantics.algebra import A, B, given
+from semantics.algebra import A, B, S, given
 
 X = A.select("x")
 
@@ -88,3 +88,9 @@ def test_what_follows_a_fold() -> None:
     rise = X.extend(low="x").fold(X, step="x > x.last")
     drop = rise.next(A.select("x").rename(after="x")).where("after < low")
     assert given(drop, "a1:x=2 a2:x=3 a3:x=5 a4:x=1") == ["5 2 1 [1, 4]", "5 3 1 [2, 4]"]
+
+
+def test_last_behind_a_select_in_a_step() -> None:
+    rows = [{"ts": 1, "p": 1, "n": "a"}, {"ts": 2, "p": 2, "n": "a"}]
+    rises = S.fold(S, step=lambda s: s.select("p", "n").where("p > p.last"))
+    assert given(rises, rows) == ["2 a [1, 2]"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semantics.algebra import A, B, given
+from semantics.algebra import A, B, S, given
 
 LEFT, RIGHT = A.select("x"), B.select("y")
 
@@ -59,3 +59,9 @@ def test_events_with_an_interval() -> None:
     rows = [("A", 1, 3), ("B", 2, 4), ("B", 4, 9), ("B", 5, 7), ("B", 8, 10)]
     events = [{"type": name, "start": s, "end": e, "x": f"e{n}"} for n, (name, s, e) in enumerate(rows, 1)]
     assert given(A.next(B.rename(y="x")), events, time=("start", "end")) == ["e1 e4 [1, 7]"]
+
+
+def test_what_the_right_operand_overwrites_has_its_type() -> None:
+    rows = [{"ts": ts, "name": name, "v": ts} for ts, name in enumerate("abc", 1)]
+    later = S.extend(name="1").next(S).where("name != 'b'")
+    assert given(later, rows) == ["c 3 [2, 3]"]

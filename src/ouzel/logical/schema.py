@@ -138,6 +138,11 @@ class Schema:
         types = [*self.types.values(), *([self.default] if self.default else [])]
         return {column.name for one in types for column in (one.attributes or {}).values()}
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there are no data yet, so that events may have any attribute."""
+        return self.default is not None and self.default.attributes is None
+
     @cached_property
     def _met(self) -> dict[str, EventType]:
         """The types that queries mention and nobody declared."""

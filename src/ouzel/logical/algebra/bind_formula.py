@@ -160,7 +160,7 @@ class _FormulaBinder(ExpressionBinder):
                 hint=f"for the value itself write {dotted(name)}",
             )
         held = self.scope.last.get(name)
-        if held is None and not self.scope.is_open:
+        if held is None and not self.scope.is_open and not self.schema.is_open:
             self.fail(
                 f"{self.operator}: '{dotted(name)}.last' of an attribute that a step adds",
                 written.span,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
 from ouzel.errors import QueryError, did_you_mean, listed
 from ouzel.language import algebra_tree as algebra
 from ouzel.logical.algebra.agree import agreed, made
@@ -13,6 +15,7 @@ from ouzel.logical.algebra.bind_unary import bind_unary
 from ouzel.logical.algebra.bound import Bound
 from ouzel.logical.algebra.streams import Base, Next, StreamAttribute, Union
 from ouzel.logical.schema import INFERRED, Column, EventType, Schema
+from ouzel.logical.values import UNKNOWN
 
 
 def bind_stream(context: Context, written: algebra.Stream) -> Bound:
@@ -99,8 +102,12 @@ def _same_names(name: str, others: Sequence[str]) -> str:
 
 
 def _next(context: Context, left: Bound, right: Bound, where: algebra.Formula | None) -> Bound:
-    """In a concatenation (2.2) the right attributes overwrite the left ones, or come last."""
-    attributes = tuple({one.name: one for one in (*left.attributes, *right.attributes)}.values())
+    """In a concatenation (2.2) the right attributes overwrite the left ones, or come last.
+
+    Of what an open stream on the right overwrites, no type is known.
+    """
+    before = [StreamAttribute(one.name, UNKNOWN, pa.null()) if right.is_open else one for one in left.attributes]
+    attributes = tuple({one.name: one for one in (*before, *right.attributes)}.values())
     is_open = left.is_open or right.is_open
     scope = Scope.of(attributes, is_open=is_open)
     condition = None if where is None else context.condition(where, scope, "next")

@@ -107,7 +107,7 @@ class AlgebraPlan:
 
     @property
     def limit(self) -> int:
-        """There is no window: θ says how long a run lives."""
+        """How long a run lives, if every θ says so."""
         return window_limit(self.query)
 
     @property

@@ -15,6 +15,7 @@ from ouzel.physical.automaton.cayuga import Sketch, is_register, sketch
 from ouzel.physical.automaton.edges import Edge, End, Test
 from ouzel.physical.automaton.formula_words import formula_words
 from ouzel.physical.automaton.keys import keyed
+from ouzel.physical.automaton.lifetimes import lifetime
 from ouzel.physical.automaton.masks import Masks
 from ouzel.physical.automaton.states import (
     Assignment,
@@ -66,10 +67,16 @@ def construct_algebra(query: BoundQuery, stream: Stream) -> Constructed:
         strategy=Strategy.SKIP_TILL_ANY_MATCH,
         equivalences=tests,
         conjuncts=assembly.masks.conjuncts(),
-        window=None,
+        window=lifetime(drawn),
         algebra=None,
     )
-    automaton = replace(automaton, partition=tests, lasting=flat.reads_lasting, distinct=_tells_runs_apart(drawn))
+    automaton = replace(
+        automaton,
+        window=flat.window,
+        partition=tests,
+        lasting=flat.reads_lasting,
+        distinct=_tells_runs_apart(drawn),
+    )
     return Constructed(flat, automaton, assembly.masks.of_variables, drawn.ends)
 
 
