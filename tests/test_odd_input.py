@@ -125,7 +125,9 @@ def test_categories_break_ties() -> None:
 
 
 def test_options_of_the_wrong_type() -> None:
-    assert message(FRAME, oz.OuzelError, time=None) == "time: required the name of a column; got None"
+    assert message(FRAME, oz.OuzelError, time=None) == (
+        "time: required the name of a column, or of two: ('start', 'end'); got None"
+    )
     assert message(FRAME, oz.OuzelError, params=[1]) == "params: required a dict of names and values; got [1]"
 
 
