@@ -20,8 +20,8 @@ import pytest
 import ouzel as oz
 from ouzel.kernels import jit
 from ouzel.physical import worker
-from ouzel.physical.automaton import expand, totals
 from ouzel.physical.automaton import driving as automaton
+from ouzel.physical.automaton import expand, totals
 from ouzel.physical.compiled import kernel, share
 from ouzel.physical.finish import negation
 from ouzel.physical.scan import construction
