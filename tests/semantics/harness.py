@@ -67,7 +67,7 @@ def rows(query: Any, events: Any, *, of: str | None = None, **options: Any) -> l
 
 
 def _told(value: Any) -> str:
-    """A value as text: what is no number is equal to itself, and keys come in no order, which is that of arrival."""
+    """A value as text: what is no number equals itself, and keys are in an order that does not tell of arrival."""
     if isinstance(value, dict):
         return str(sorted((key, _told(one)) for key, one in value.items()))
     return str(list(map(_told, value))) if isinstance(value, list) else repr(value)
