@@ -12,15 +12,12 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.algebra_explained import algebra_explained
 from ouzel.physical.automaton.algebra_matching import AlgebraMatching
 from ouzel.physical.automaton.cayuga_states import Constructed, construct_algebra
-from ouzel.physical.automaton.drivers import breadth_first, depth_first, kernel_source
 from ouzel.physical.automaton.edges import End
 from ouzel.physical.automaton.lacking import lacking_types
-from ouzel.physical.automaton.registers import Slots
-from ouzel.physical.automaton.run_rows import allotted
 from ouzel.physical.automaton.states import Automaton
+from ouzel.physical.automaton.written import WrittenRuns
 from ouzel.physical.compiled.fill import Wanted
 from ouzel.physical.compiled.filters import Filters
-from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import Explained, Takes, UnsuitableError
 from ouzel.physical.event_table import Integers
@@ -30,7 +27,7 @@ from ouzel.physical.statistics import Statistics
 
 
 @dataclass(frozen=True)
-class AlgebraPlan:
+class AlgebraPlan(WrittenRuns):
     """A linear-plus expression (Cayuga 3.2); `written` is its query, `query` the same as engines know patterns."""
 
     written: BoundQuery
@@ -78,32 +75,6 @@ class AlgebraPlan:
     def filters(self) -> Filters:
         """The conditions on single events."""
         return Filters(self.query)
-
-    @cached_property
-    def slots(self) -> Slots:
-        """Where a run keeps its registers."""
-        return allotted(self.automaton)
-
-    @cached_property
-    def _kernel(self) -> tuple[str, Operands]:
-        operands = Operands()
-        driver = depth_first if self.evaluation == "backtracking" else breadth_first
-        return kernel_source(self.slots, operands, driver), operands
-
-    @property
-    def source(self) -> str:
-        """The kernel that drives runs."""
-        return self._kernel[0]
-
-    @property
-    def operands(self) -> Operands:
-        """What that kernel reads of events."""
-        return self._kernel[1]
-
-    @property
-    def widths(self) -> tuple[int, int]:
-        """The number of integers and of floats in a run."""
-        return self.slots.widths
 
     @property
     def limit(self) -> int:

@@ -10,19 +10,17 @@ from ouzel.logical.conjuncts import Place
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.algebra_plan import AlgebraPlan
 from ouzel.physical.automaton.construct import construct
-from ouzel.physical.automaton.drivers import breadth_first, depth_first, kernel_source
 from ouzel.physical.automaton.expand import expand_source
 from ouzel.physical.automaton.explained import explained
 from ouzel.physical.automaton.graph import PathGraph
 from ouzel.physical.automaton.matching import AutomatonMatching
-from ouzel.physical.automaton.registers import Slots
-from ouzel.physical.automaton.run_rows import allotted
 from ouzel.physical.automaton.shape import Shape, check_suitable, shape_of
 from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.automaton.work import NANOSECONDS, automaton_work
+from ouzel.physical.automaton.written import WrittenRuns
 from ouzel.physical.compiled.fill import Wanted
 from ouzel.physical.compiled.filters import Filters
-from ouzel.physical.compiled.operands import Operands, may_be
+from ouzel.physical.compiled.operands import may_be
 from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import WRITTEN_OUT, Engine, Explained, Offer, Switch, Takes, Tell, UnsuitableError
 from ouzel.physical.event_table import EventTable, Integers
@@ -38,7 +36,7 @@ EVALUATIONS = ("merging", "basic", "backtracking")
 
 
 @dataclass(frozen=True)
-class AutomatonPlan:
+class AutomatonPlan(WrittenRuns):
     """A query of events, closures and alternatives in sequence, with negation, under any strategy.
 
     `evaluation` is how runs are evaluated: `basic` each for itself (SASE+ 5.2.1), `merging` with equal ones made
@@ -70,40 +68,14 @@ class AutomatonPlan:
         return construct(self.query, self.shape)
 
     @cached_property
-    def slots(self) -> Slots:
-        """Where a run keeps its registers."""
-        return allotted(self.automaton)
-
-    @cached_property
     def refutations(self) -> tuple[Refutation, ...]:
         """What refutes matches."""
         return tuple(_refutations(self.shape))
 
     @cached_property
-    def _kernel(self) -> tuple[str, Operands]:
-        operands = Operands()
-        driver = depth_first if self.evaluation == "backtracking" else breadth_first
-        return kernel_source(self.slots, operands, driver), operands
-
-    @property
-    def source(self) -> str:
-        """The kernel that drives runs."""
-        return self._kernel[0]
-
-    @property
-    def operands(self) -> Operands:
-        """What that kernel reads of events."""
-        return self._kernel[1]
-
-    @cached_property
     def expand_source(self) -> str:
         """The kernel that writes matches out."""
         return expand_source(self.shape)
-
-    @property
-    def widths(self) -> tuple[int, int]:
-        """The number of integers and of floats in a run."""
-        return self.slots.widths
 
     @property
     def queries(self) -> tuple[BoundQuery, ...]:
