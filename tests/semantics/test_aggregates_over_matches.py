@@ -318,3 +318,15 @@ def test_aggregate_is_still_a_name() -> None:
     assert oz.match(events, f"{query} aggregate.aggregate AS aggregate OUTPUT ALL") == [{"aggregate": 3}]
     found = oz.match(events, f"{query} sum(aggregate.ts) AS `count(*)` OUTPUT aggregate")
     assert found == [{"aggregate": 3, "count(*)": 1}]
+
+
+@pytest.mark.parametrize("arrow", [pa.decimal32(5, 2), pa.decimal128(9, 2), pa.string()])
+def test_a_constant_key_in_a_dictionary_of_any_type(arrow: pa.DataType) -> None:
+    key = "2" if arrow == pa.string() else Decimal("2.00")
+    column = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array([key], arrow))
+    table = pa.table({"ts": [1], "type": ["A"], "k": column})
+    constant = "'2'" if arrow == pa.string() else "2"
+    query = f"PATTERN A a; B b WHERE [k = {constant}] RETURN count(*) AS n OUTPUT AGGREGATE"
+    found = oz.match(table, query, types={"A": ["k"], "B": ["k"]})
+    assert found.column("n").to_pylist() in ([], [0])
+    assert found.schema.field("k").type == column.type

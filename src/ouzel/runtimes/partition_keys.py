@@ -168,8 +168,7 @@ def _filled(values: pa.ChunkedArray, constant: pa.Scalar | None) -> pa.ChunkedAr
     arrow = values.type
     if not pa.types.is_dictionary(arrow):
         return values.fill_null(constant)
-    plain = values.cast(arrow.value_type)
-    return pa.chunked_array([pa.array(plain.fill_null(constant).to_pylist(), arrow)])
+    return values.cast(arrow.value_type).fill_null(constant).dictionary_encode().cast(arrow)
 
 
 def _columns(test: EquivalenceTest) -> list[Column]:
