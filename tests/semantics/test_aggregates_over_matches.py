@@ -328,5 +328,5 @@ def test_a_constant_key_in_a_dictionary_of_any_type(arrow: pa.DataType) -> None:
     constant = "'2'" if arrow == pa.string() else "2"
     query = f"PATTERN A a; B b WHERE [k = {constant}] RETURN count(*) AS n OUTPUT AGGREGATE"
     found = oz.match(table, query, types={"A": ["k"], "B": ["k"]})
-    assert found.column("n").to_pylist() in ([], [0])
+    assert found.num_rows == 0  # no partition, no row
     assert found.schema.field("k").type == column.type
