@@ -72,9 +72,11 @@ def _rows(query: BoundQuery, outline: Outline, caught: Caught) -> tuple[Found, I
     table, owner = pa.concat_tables(tables), np.concatenate(owners)
     starts, ends, start_times, end_times = (np.concatenate(some) for some in zip(*spans, strict=True))
     # whose they are comes before what they are
-    order = distinct_in_order(table.add_column(0, "", pa.array(owner)), starts, ends)
+    content = [pa.chunked_array([owner]), *table.columns]
+    order = distinct_in_order(pa.table(content, names=[str(place) for place in range(len(content))]), starts, ends)
     intervals = starts[order], ends[order], start_times[order], end_times[order]
-    return Found.of_rows(query, table.take(pa.array(order)), intervals, caught.events), owner[order]
+    rows = table.take(pa.array(order)) if table.num_columns else table
+    return Found.of_rows(query, rows, intervals, caught.events), owner[order]
 
 
 def _attributes(query: BoundQuery, outline: Outline, end: End, own: Caught) -> tuple[pa.Table, Intervals]:
