@@ -57,7 +57,7 @@ def explain(
     parsed = oz.query(query_text(query), parameters(param))
     if events:
         with progress_bar("reading events"):
-            tables = read_events(events, time, writing(events_format, encoding, delimiter)).events
+            tables = read_events(events, [time], writing(events_format, encoding, delimiter)).events
             text = parsed.explain(tables, engine=engine, on_bad="quarantine", **options)
     else:
         text = parsed.explain(engine=engine)

@@ -223,7 +223,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
         return
     began, report = perf_counter(), oz.Report()
     with progress_bar("reading events") as bar:
-        sources = read_events(events, time, how)
+        sources = read_events(events, [time], how)
         if aside and aside[1] == "csv":
             check_flat(sources.written, "name a .jsonl or .parquet file with --quarantine")
         if chosen == "csv":
