@@ -16,11 +16,11 @@ from ouzel.logical.algebra.streams import StreamAttribute
 from ouzel.logical.expressions import Attribute, Expression, references
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import Kind
-from ouzel.physical.automaton.cayuga import is_register
 from ouzel.physical.automaton.edges import End
 from ouzel.physical.automaton.registers import Slots
 from ouzel.physical.automaton.states import EventNumber, key_of
 from ouzel.physical.compiled.compute import compute_by_row
+from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import Compute, Found, Intervals
 from ouzel.physical.event_table import EventTable, Integers

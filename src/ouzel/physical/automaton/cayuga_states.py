@@ -11,7 +11,7 @@ from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.expressions import Attribute, Element, Expression, Moment, references
 from ouzel.logical.pattern import MASK_BITS, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
-from ouzel.physical.automaton.cayuga import Sketch, is_register, sketch
+from ouzel.physical.automaton.cayuga import Sketch, sketch
 from ouzel.physical.automaton.edges import Edge, End, Test
 from ouzel.physical.automaton.formula_words import formula_words
 from ouzel.physical.automaton.keys import keyed
@@ -32,6 +32,7 @@ from ouzel.physical.automaton.states import (
     key_of,
 )
 from ouzel.physical.compiled.forms import Form, form_of
+from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.contract import UnsuitableError
 
 

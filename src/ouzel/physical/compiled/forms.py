@@ -21,7 +21,7 @@ from ouzel.logical.expressions import (
 )
 from ouzel.logical.functions import BUILT_IN, TO_FLOAT, TO_SIGNED, Rescale, Stretch
 from ouzel.logical.values import Kind, ValueType
-from ouzel.physical.compiled.sources import COMPUTED
+from ouzel.physical.compiled.sources import is_register
 
 
 class Form(Enum):
@@ -69,8 +69,9 @@ def reads_one_event(expression: Expression) -> bool:
     """Whether all that an expression reads is of one event."""
     nodes = list(references(expression))
     events = {(node.variable, node.element) for node in nodes if isinstance(node, Attribute | Moment)}
-    is_computed = any(isinstance(node, Attribute) and node.column == COMPUTED for node in nodes)
-    return len(events) == 1 and not is_computed and all(isinstance(node, Attribute | Moment) for node in nodes)
+    return len(events) == 1 and all(
+        isinstance(node, Attribute | Moment) and not is_register(node) for node in nodes
+    )
 
 
 def is_text(*types: ValueType) -> bool:
@@ -167,8 +168,10 @@ def _is_whole_constant(side: Expression) -> bool:
 
 
 def _has_halves(side: Expression, scale: int) -> bool:
-    """Whether a number fits into 128 bits at a scale, and is a column or a constant."""
+    """Whether a number fits into 128 bits at a scale, and is a column, a constant, or at that scale in a run."""
     if isinstance(side, Constant):
         return side.value is not None and abs(Fraction(side.value)) * 10**scale < 2**127
+    if is_register(side):
+        return side.type.scale == scale
     digits = side.type.digits if side.type.kind is Kind.DECIMAL else INTEGER_DIGITS
     return isinstance(side, Attribute) and digits + scale - side.type.scale <= WIDE_DIGITS
