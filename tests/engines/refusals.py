@@ -18,7 +18,7 @@ MATCHER = "matcher"
 """Not an engine, but what lets one run batch by batch."""
 
 EVENTS = {
-    "A": pa.table({"ts": [1], "k": [1], "x": [1], "d": pa.array([1], pa.decimal128(4, 1))}),
+    "A": pa.table({"ts": [1], "k": [1], "x": [1], "d": pa.array([1], pa.decimal128(19, 1))}),
     "B": pa.table({"ts": [2], "k": [1], "x": [2]}),
     "C": pa.table({"ts": [3], "x": [3]}),
     "D": pa.table({"ts": [4], "k": [1], "x": [4]}),

@@ -139,6 +139,8 @@ class _Results:
             return [None if is_null else texts.text(number) for number, is_null in pairs]
         if value.type.kind is Kind.BOOLEAN:
             values = values != 0
+        if value.type.kind is Kind.UNSIGNED:
+            values = values.astype(np.uint64)
         return np.ma.masked_array(values, nulls) if nulls.any() else values
 
     def _integers(self, slot: Any) -> Integers:

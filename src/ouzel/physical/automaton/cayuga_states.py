@@ -31,7 +31,7 @@ from ouzel.physical.automaton.states import (
     is_event,
     key_of,
 )
-from ouzel.physical.compiled.forms import Form, form_of
+from ouzel.physical.compiled.forms import is_held
 from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.contract import UnsuitableError
 
@@ -179,7 +179,7 @@ class _Assembly:
                 value = replace(of, element=Element.CURRENT) if isinstance(of, Attribute | Moment) else None
                 yield Assignment(register, value)
         for computed, new in edge.computes:
-            if form_of(new) is Form.NONE:
+            if not is_held(new, computed.type):
                 raise UnsuitableError(f"it computes {computed.name}, {computed.type}, which no register holds")
             if key_of(computed) in self.registers:
                 yield Assignment(self.registers[key_of(computed)], new)
