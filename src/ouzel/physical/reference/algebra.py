@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from ouzel.errors import FunctionError
@@ -68,7 +69,7 @@ def _same(value: Any) -> Any:
     """What is equal for equal values, of which none is unlike itself: null is null, and no number is no number."""
     if isinstance(value, float):
         return ("no number",) if value != value else (value,)  # noqa: PLR0124
-    return value if value is None or isinstance(value, str | bytes | int) else repr(value)
+    return value if value is None or isinstance(value, str | bytes | int | Decimal) else repr(value)
 
 
 class Interpreter:
