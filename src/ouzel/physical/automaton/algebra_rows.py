@@ -24,7 +24,7 @@ from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import Compute, Found, Intervals
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.finish.distinct_rows import distinct_in_order
+from ouzel.physical.finish.distinct_rows import distinct_in_order, with_one_zero
 from ouzel.physical.match_table import MatchTable, One
 from ouzel.physical.meaning import arrow_values
 from ouzel.physical.memory.retained import Retained
@@ -62,7 +62,7 @@ def found_rows(
     tables, intervals = zip(
         *(results.written(query.algebra.attributes, events, places, texts) for results in by_state), strict=True
     )
-    table = pa.concat_tables(tables)
+    table = with_one_zero(pa.concat_tables(tables))
     starts, ends_, start_times, end_times = (np.concatenate(some) for some in zip(*intervals, strict=True))
     order = distinct_in_order(table, starts, ends_)
     spans: Intervals = starts[order], ends_[order], start_times[order], end_times[order]
