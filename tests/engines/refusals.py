@@ -19,7 +19,7 @@ MATCHER = "matcher"
 
 MORE = {"f": [1.0], "s": ["a"], "u": pa.array([1], pa.uint64())}
 EVENTS = {
-    "A": pa.table({"ts": [1], "k": [1], "x": [1], "d": pa.array([1], pa.decimal128(4, 1)), **MORE}),
+    "A": pa.table({"ts": [1], "k": [1], "x": [1], "d": pa.array([1], pa.decimal128(19, 1)), **MORE}),
     "B": pa.table({"ts": [2], "k": [1], "x": [2], **MORE}),
     "C": pa.table({"ts": [3], "x": [3]}),
     "D": pa.table({"ts": [4], "k": [1], "x": [4]}),

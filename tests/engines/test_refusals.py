@@ -13,7 +13,7 @@ from ouzel.physical import ENGINES
 
 SCHEMA = pa.schema(
     {
-        **{"ts": "int64", "type": "string", "k": "int64", "x": "int64", "d": pa.decimal128(4, 1)},
+        **{"ts": "int64", "type": "string", "k": "int64", "x": "int64", "d": pa.decimal128(19, 1)},
         **{"f": "float64", "s": "string", "u": "uint64"},
     }
 )
