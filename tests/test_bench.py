@@ -19,6 +19,7 @@ import ouzel as oz
 from ouzel.bench import (
     cases,
     cayuga,
+    many_texts,
     open_runs,
     sase,
     sase_plus,
@@ -43,7 +44,7 @@ needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="M
 def test_there_are_the_experiments_of_four_papers_and_eight_cases() -> None:
     papers = [f"{paper}-{number}" for paper in ("sase", "sase+") for number in range(1, 7)]
     papers += [f"zstream-{figure}" for figure in (*range(8, 18), "table-3", "table-5", "clicks")]
-    papers += ["cayuga-20"]
+    papers += ["cayuga-texts", "cayuga-20"]
     others = ["flink", "counting", "pushes", "composition", "start-up", "planning", "shoot-out", "spark"]
     assert list(EXPERIMENTS) == [*papers, *others]
 
@@ -59,7 +60,8 @@ def test_there_are_the_experiments_of_four_papers_and_eight_cases() -> None:
 def test_every_experiment_runs_in_a_tiny_form(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sase, "FEW", 500)
     monkeypatch.setattr(zstream, "LEAST", 500)
-    rows = list(EXPERIMENTS[name].run(3_000, 1))
+    monkeypatch.setattr(many_texts, "EVENTS", 3_000)
+    rows = list(EXPERIMENTS[name].run(30 if EXPERIMENTS[name].unit == "queries" else 3_000, 1))
     assert len(rows) >= 3
     assert len({(row.varied, row.series) for row in rows}) == len(rows)
     assert all(row.figures["seconds"] > 0 and row.figures["first call"] > 0 for row in rows)
