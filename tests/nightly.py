@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 import time
+import traceback
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -77,8 +78,8 @@ ARGUMENTS = {
 }
 
 
-def run(job: tuple[str, str, int, int]) -> str:
-    """Run one test on many examples."""
+def run(job: tuple[str, str, int, int]) -> tuple[str, bool]:
+    """Run one test on many examples: what there is to say of it, and whether it is well."""
     module, name, examples, number = job
     test: Any = getattr(__import__(module), name)
     checks = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -91,8 +92,11 @@ def run(job: tuple[str, str, int, int]) -> str:
         suppress_health_check=checks,
     )
     began = time.perf_counter()
-    seed(number)(test)(**ARGUMENTS.get((module, name), {}))
-    return f"{module}.{name}: {examples:,} examples, {time.perf_counter() - began:,.0f} s"
+    try:
+        seed(number)(test)(**ARGUMENTS.get((module, name), {}))
+    except BaseException:
+        return f"{module}.{name} FAILED (seed {number}):\n{traceback.format_exc()}", False
+    return f"{module}.{name}: {examples:,} examples, {time.perf_counter() - began:,.0f} s", True
 
 
 def main() -> None:
@@ -109,12 +113,14 @@ def main() -> None:
         pieces = max(1, whole // 2_500)
         if name.startswith(options.only) or module.startswith(options.only):
             jobs += [(module, name, -(-whole // pieces), options.seed + 1_000 * number + p) for p in range(pieces)]
-    done = 0
-    # a process that dies ends the run, with an error
+    done = failed = 0
+    # a process that dies ends the run, with an error; a test that fails only the run as a whole
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for job, line in zip(jobs, pool.map(run, jobs), strict=True):
-            done += job[2]
+        for job, (line, is_well) in zip(jobs, pool.map(run, jobs), strict=True):
+            done, failed = done + job[2], failed + (not is_well)
             print(line, f"({done:,} in all)", flush=True)
+    print(f"{done:,} examples, {failed} of {len(jobs)} jobs failed", flush=True)
+    sys.exit(failed > 0)
 
 
 if __name__ == "__main__":

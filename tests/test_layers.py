@@ -27,6 +27,7 @@ STAGES = [
     {"runtimes"},
     {"arguments"},
     {"algebra"},
+    {"query_sets"},
     {"forms"},
     {"api"},
     {""},  # ouzel itself, which only re-exports
@@ -45,6 +46,7 @@ ROOMS = {
         {"event_table", "event_types", "match_table", "match_totals"},
         {"statistics"},
         {"contract"},
+        {"apart"},
         {"compiled"},
         {"memory"},
         {"finish"},
@@ -71,10 +73,12 @@ ROOMS = {
         | {"pandas_cells", "pandas_frames", "polars_frames", "kinds", "reading", "ingest"},
         # matches out
         {"gathering", "partition_keys", "results", "aggregates", "running_totals", "composites"},
+        # queries that feed each other, and sets of them
+        {"chain", "members", "replay"},
         # all events at once
         {"embedded", "compressed"},
         # batch by batch
-        {"batches", "chain", "fingerprint", "intake", "kept_parameters", "ordering", "replay", "matcher"},
+        {"batches", "changing", "fingerprint", "intake", "kept_parameters", "ordering", "roster", "matcher"},
         {"spark"},
         {"__init__"},
     ],

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from ouzel.logical.functions import register_function
     from ouzel.physical.limits import Limits
+    from ouzel.query_sets import Queries, queries
     from ouzel.runtimes.matcher import Matcher
     from ouzel.runtimes.quarantine import Report
     from ouzel.runtimes.spark.options import SparkOptions
@@ -35,6 +36,7 @@ __all__ = [
     "Matcher",
     "OuzelError",
     "OuzelWarning",
+    "Queries",
     "Query",
     "QueryError",
     "Report",
@@ -44,6 +46,7 @@ __all__ = [
     "Stream",
     "match",
     "matcher",
+    "queries",
     "query",
     "read_stream",
     "register_function",
@@ -61,6 +64,7 @@ _HOMES = {
     ),
     "ouzel.logical.functions": ("register_function",),
     "ouzel.physical.limits": ("Limits",),
+    "ouzel.query_sets": ("Queries", "queries"),
     "ouzel.runtimes.matcher": ("Matcher",),
     "ouzel.runtimes.quarantine": ("Report",),
     "ouzel.runtimes.spark.options": ("SparkOptions",),

@@ -126,7 +126,7 @@ class Stream:
     @property
     def text(self) -> str:
         """The query as one text."""
-        return document([self.entry], of_list=False)
+        return document([self.entry], "expression")
 
     @property
     def entry(self) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from ouzel.optimizer import fitted, known
 from ouzel.physical.contract import KeepsGraph
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
+from ouzel.query_sets import Queries
 from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.compressed import compress
 from ouzel.runtimes.embedded import Progress, run_program
@@ -45,7 +46,7 @@ from ouzel.runtimes.time_units import warn_of_times
 from ouzel.runtimes.type_names import named_types, warn_of_types
 
 MODES = ("verbose", "compressed")
-Form: TypeAlias = str | Stream | Sequence[Any]
+Form: TypeAlias = str | Stream | Queries | Sequence[Any]
 """What a query may be given as; in a list there may be queries, too."""
 LIMITS, SPARK = "oz.Limits(…)", "oz.SparkOptions(…)"
 
@@ -147,7 +148,7 @@ class Query:
 
 
 def query(given: Form, params: Mapping[str, Any] | None = None) -> Query:
-    """Make a query of its text, of an expression of the algebra, or of a list of these.
+    """Make a query of its text, of an expression of the algebra, of a set of queries, or of a list of these.
 
     >>> query("PATTERN SEQ(Shelf a, Exit b) WHERE [tag_id] WITHIN 12 hours").names
     ('query1',)
@@ -183,8 +184,8 @@ def match(  # noqa: PLR0913 - what is not needed is not said
 
     `events` is a pyarrow, pandas, Polars or Spark table, a list of dicts, the path of a Parquet, CSV or JSON lines
     file, or a dict of these by type; the matches come back as the same kind of table (pyarrow's for a file).
-    `query` is a text, an expression of the algebra (`oz.stream`), or a list of these: of a list, and of a text
-    that holds several queries, the matches come as a dict of tables by query name.
+    `query` is a text, an expression of the algebra (`oz.stream`), a set of queries (`oz.queries`), or a list of
+    these: of a list, and of a text that holds several queries, the matches come as a dict of tables by query name.
 
     - `time`, `type` name the columns that hold an event's time and type.  By default the type is in the column
       `type` if there is one; with `type=None` every component ranges over all events.
@@ -295,7 +296,8 @@ def matcher(
     `push(batch)` and `advance(time)` return the matches that have become final, `finish()` those that are left;
     `snapshot()` is all that the matcher knows, as bytes from which `restore` makes it again.  Events may come in
     any order up to `watermark` later than the latest one; what comes later is an error, or with `on_late="keep"`
-    counted in `report.late` and kept in `late`.  With `on_bad="quarantine"` malformed events are kept in
+    counted in `report.late` and kept in `late`.  `add(id, query)` and `remove(id)` let queries of a list, or of
+    `oz.queries`, come and go while it runs.  With `on_bad="quarantine"` malformed events are kept in
     `report.quarantined`, their rows counted from the first batch on; `take_late()` and `take_quarantined()` hand
     over what is kept, and the matcher forgets it.  `threads` share the work on a large batch.
 

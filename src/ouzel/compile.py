@@ -13,7 +13,7 @@ from ouzel.language.uncollected import uncollected
 from ouzel.logical import BoundQuery, bind_program
 from ouzel.logical.program import names_of
 from ouzel.logical.schema import Schema
-from ouzel.optimizer import Plan, check_engine, check_switches, choose_engine
+from ouzel.optimizer import Plan, check_engine, check_switches, choose_engine, choose_for_set
 from ouzel.physical import ENGINES
 
 
@@ -56,6 +56,8 @@ def _planned(
 ) -> Plan:
     """How a query will be run; where there are several, an error says of which it is."""
     try:
+        if query.members is not None:
+            return choose_for_set(query, ENGINES, engine, tuning, having)
         return choose_engine(query, ENGINES, engine, tuning, having)
     except OuzelError as error:
         if not several or type(error) is not OuzelError:

@@ -1,4 +1,4 @@
-"""What a query may be given as: a text, an expression of the algebra, or a list of these; all become one text."""
+"""What a query may be given as: a text, an expression, a set of queries, or a list; all become one text."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 from ouzel.algebra import Stream
 from ouzel.errors import OuzelError
 from ouzel.language.document import document, text_entries
+from ouzel.logical.parameters import ROWS
+from ouzel.query_sets import Queries
 
-REQUIRED = "a text, an expression of the algebra, or a list of these"
+REQUIRED = "a text, an expression of the algebra, a set of queries, or a list of these"
 
 
 def text_of(given: Any) -> str:
@@ -20,17 +22,17 @@ def text_of(given: Any) -> str:
     """
     if isinstance(given, str):
         return given
-    if isinstance(given, Stream):
+    if isinstance(given, Stream | Queries):
         return given.text
     if not isinstance(given, list | tuple):
         raise OuzelError(f"query: required {REQUIRED}; got {type(given).__name__}")
     if not given:
         raise OuzelError(f"query: required {REQUIRED}; got an empty list")
-    return document([entry for place, one in enumerate(given) for entry in _entries(one, place)], of_list=True)
+    return document([entry for place, one in enumerate(given) for entry in _entries(one, place)], "list")
 
 
 def _entries(given: Any, place: int) -> list[dict[str, Any]]:
-    if isinstance(given, Stream):
+    if isinstance(given, Stream | Queries):
         return [given.entry]
     text = given if isinstance(given, str) else getattr(given, "text", None)
     if not isinstance(text, str):
@@ -41,10 +43,10 @@ def _entries(given: Any, place: int) -> list[dict[str, Any]]:
 def parameters_of(given: Any) -> dict[str, Any]:
     """The values that the queries of a list bring with them; an error if two of them differ."""
     found: dict[str, Any] = {}
-    for one in given if isinstance(given, list | tuple) else ():
+    for one in given if isinstance(given, list | tuple) else (given,):
         brought = getattr(one, "params", None)
         for name, value in (brought if isinstance(brought, Mapping) else {}).items():
-            if name in found and repr(found[name]) != repr(value):
+            if name in found and not name.startswith(ROWS) and repr(found[name]) != repr(value):
                 raise OuzelError(
                     f"params: '{name}' is {found[name]!r} in one query of the list and {value!r} in another\n"
                     "  hint: give the parameters different names"

@@ -22,7 +22,8 @@ def test_a_graph_yields_the_rows(query: RandomQuery, events: Events) -> None:
     try:
         graph = oz.match(events, query.text, types=TYPES, mode="compressed")
     except oz.OuzelError as error:
-        assume("run this query" not in str(error))
+        # where nothing is shared, there is no graph, and the error says so
+        assume("run this query" not in str(error) and "alternatives empty" not in str(error))
         raise
     rows = oz.match(events, query.text, types=TYPES, engine="reference")
     assert graph.expand() == rows

@@ -1,6 +1,6 @@
 """Stage 1: queries of several kinds as one text, a JSON document: what is keyed by text is so by these, too.
 
-It holds texts of the query language and expressions of the algebra, each on its own or in a list of queries.
+It holds texts of the query language, expressions of the algebra and sets of queries, each on its own or in a list.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from ouzel.errors import QueryError, Span
@@ -15,10 +16,11 @@ from ouzel.language import algebra_tree as algebra
 from ouzel.language import tree
 from ouzel.language.notation import notation
 from ouzel.language.parser import parse_alone, parse_text
+from ouzel.language.set_tree import QuerySet
 from ouzel.language.uncollected import uncollected
 
-Written = tree.Query | algebra.Query
-_START = re.compile(r"\s*\{\s*\"ouzel\"\s*:\s*\"(expression|list)\"")
+Written = tree.Query | algebra.Query | QuerySet
+_START = re.compile(r"\s*\{\s*\"ouzel\"\s*:\s*\"(expression|set|list)\"")
 
 
 def is_document(text: str) -> bool:
@@ -32,9 +34,9 @@ def is_list(text: str) -> bool:
     return found is not None and found[1] == "list"
 
 
-def document(entries: Iterable[dict[str, Any]], *, of_list: bool) -> str:
-    """The text of some entries: those of `expression_entry` and `text_entries`."""
-    content = {"ouzel": "list" if of_list else "expression", "queries": list(entries)}
+def document(entries: Iterable[dict[str, Any]], kind: str) -> str:
+    """The text of some entries: those of `expression_entry`, `set_entry` and `text_entries`."""
+    content = {"ouzel": kind, "queries": list(entries)}
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -48,6 +50,13 @@ def expression_entry(stream: algebra.Stream, name: str | None, into: str | None)
     """An expression as an entry."""
     named = {"name": name, "into": into}
     return {"algebra": _written(stream), **{key: value for key, value in named.items() if value is not None}}
+
+
+def set_entry(
+    template: dict[str, Any], id: str, rows: str, valid: tuple[str | None, str | None]
+) -> dict[str, Any]:
+    """A set of queries as an entry: that of its template, and where the values of its parameters are."""
+    return {"set": template, "id": id, "rows": rows, "valid": list(valid)}
 
 
 def read_document(text: str) -> tuple[Written, ...]:
@@ -74,14 +83,29 @@ def _entry(entry: dict[str, Any], place: int, count: int) -> tuple[Written, ...]
 
 
 def _queries(entry: dict[str, Any]) -> tuple[Written, ...]:
+    if "set" in entry:
+        (template,) = _queries(entry["set"])
+        if isinstance(template, QuerySet):
+            raise TypeError(template)
+        template = replace(template, name=_name(entry["name"])) if "name" in entry else template
+        since, until = entry["valid"]
+        return (QuerySet(template, entry["id"], entry["rows"], (since, until)),)
     if "text" in entry:
-        return parse_text(entry["text"])
+        return _named(parse_text(entry["text"]), entry.get("name"))
     stream = _read(entry["algebra"])
     depth, size = algebra.extent(stream)
     if depth > algebra.MAX_DEPTH or size > algebra.MAX_SIZE:
         raise ValueError(depth, size)
     name, into = (_name(entry.get(key)) for key in ("name", "into"))
     return (algebra.Query(name, stream, into, notation(stream)),)
+
+
+def _named(queries: tuple[tree.Query, ...], name: str | None) -> tuple[tree.Query, ...]:
+    """The one query of an entry under the name that it has there, whatever it calls itself."""
+    if name is None:
+        return queries
+    (query,) = queries
+    return (replace(query, name=_name(name)),)
 
 
 def _name(text: str | None) -> tree.Name | None:

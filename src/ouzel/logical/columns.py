@@ -21,6 +21,8 @@ def returned_columns(query: BoundQuery) -> frozenset[str]:
 
 
 def _of_query(query: BoundQuery) -> Iterator[str]:
+    if query.members is not None:
+        yield from _of_query(query.members.template)
     yield from _of_results(query)
     yield from _of_expressions(query, [literal for one in query.conjuncts for literal in one.literals])
     yield from _of_partitions(query)

@@ -18,8 +18,12 @@ from ouzel.language import tree
 from ouzel.language.document import Written
 from ouzel.language.durations import NANOSECONDS, read_length
 from ouzel.language.expression_builder import beyond_64_bits
+from ouzel.language.set_tree import QuerySet
 from ouzel.logical.expressions import Constant
 from ouzel.logical.values import BOOLEAN, FLOAT, INTEGER, NULL, STRING, UNKNOWN, Kind, ValueType
+
+ROWS = "rows "
+"""How the names begin under which the rows of sets of queries travel among values: no parameter is called so."""
 
 
 def constant(value: Any, span: Span) -> Constant:
@@ -174,25 +178,28 @@ def check_used(written: Sequence[Written], source: str, parameters: Mapping[str,
     """Refuse values for parameters that no query has: mostly they are misspelt."""
     if not parameters:
         return
-    mentioned = set(_names_in(written))
+    mentioned = set(names_in(written))
     for name in parameters:
         if name not in mentioned:
-            names = ", ".join(f"${one}" for one in sorted(mentioned))
+            names = ", ".join(f"${one}" for one in sorted(mentioned) if not one.startswith(ROWS))
             raise QueryError(
                 f"params: '{name}' has a value, but the query has no ${name}",
                 source,
-                required=f"values for {names} only" if mentioned else "no values: there are no parameters",
+                required=f"values for {names} only" if names else "no values: there are no parameters",
                 hint=did_you_mean(str(name), mentioned),
             )
 
 
-def _names_in(node: Any) -> Iterator[str]:
+def names_in(node: Any) -> Iterator[str]:
     """The names of all parameters in a syntax tree."""
     if isinstance(node, tree.Parameter):
         yield node.name
-    elif isinstance(node, list | tuple):
+        return
+    if isinstance(node, QuerySet):
+        yield node.rows
+    if isinstance(node, list | tuple):
         for one in node:
-            yield from _names_in(one)
+            yield from names_in(one)
     elif is_dataclass(node):
         for field in fields(node):
-            yield from _names_in(getattr(node, field.name))
+            yield from names_in(getattr(node, field.name))

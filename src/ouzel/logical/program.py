@@ -12,9 +12,11 @@ from ouzel.errors import QueryError
 from ouzel.language import algebra_tree as algebra
 from ouzel.language import tree
 from ouzel.language.document import Written
+from ouzel.language.set_tree import QuerySet
 from ouzel.logical.algebra.bind_query import bind_algebra
 from ouzel.logical.algebra.resubscribe import Parts
 from ouzel.logical.algebra.streams import bases
+from ouzel.logical.bind_set import bind_set
 from ouzel.logical.output import output_type
 from ouzel.logical.parameters import check_used
 from ouzel.logical.query import BoundQuery, bind
@@ -40,6 +42,8 @@ def bind_program(
 def _bind(
     written: Written, schema: Schema, parameters: Mapping[str, Any] | None, name: str, *, hidden: bool
 ) -> BoundQuery:
+    if isinstance(written, QuerySet):
+        return bind_set(written, schema, parameters, name)
     if isinstance(written, algebra.Query):
         return bind_algebra(written, schema, parameters, name, hidden=hidden)
     return bind(written, written.source, schema, parameters, name)
@@ -109,6 +113,8 @@ def _order(queries: Mapping[str, Written], producers: Mapping[str, str]) -> list
 
 def _mentioned(query: Written) -> set[str]:
     """The types that a query names."""
+    if isinstance(query, QuerySet):
+        return _mentioned(query.template)
     if isinstance(query, algebra.Query):
         return {name for name in algebra.types(query.stream) if name is not None}
     return _named_in(query.pattern)
@@ -141,6 +147,10 @@ def composite_type(query: BoundQuery) -> EventType:
 
 def _attributes(query: BoundQuery) -> dict[str, pa.DataType] | None:
     """The attributes of a query's matches, None if they are not known yet."""
+    members = query.members
+    if members is not None:
+        own = _attributes(members.template)
+        return None if own is None or members.rows is None else {members.id: members.id_type, **own}
     if query.algebra is not None:
         types = [one for base in bases(query.algebra) for one in base.types]
         is_known = all(one.attributes is not None for one in types)

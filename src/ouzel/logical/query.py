@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
@@ -31,6 +31,9 @@ from ouzel.logical.schema import EventType, Schema
 from ouzel.logical.values import BOOLEAN
 from ouzel.logical.window import Tumbling, Window, bind_tumbling, bind_window
 
+if TYPE_CHECKING:
+    from ouzel.logical.members import Members
+
 
 @dataclass(frozen=True)
 class BoundQuery:
@@ -39,6 +42,7 @@ class BoundQuery:
     Under OUTPUT AGGREGATE, RETURN is in `aggregates`, and `output` is empty; `every` are its windows, if any.
     Of an expression of the algebra, which is in `algebra`, the components are the streams of events that it reads,
     and `source` shows it in the paper's notation.  What is `hidden` is there for others to read, and not reported.
+    Of a set of queries, `members` has each of them, and all else is what they have in common.
     """
 
     name: str
@@ -57,6 +61,7 @@ class BoundQuery:
     every: Tumbling | None = None
     algebra: Stream | None = None
     hidden: bool = False
+    members: Members | None = None
 
     @property
     def numbers_matches(self) -> bool:

@@ -118,6 +118,7 @@ class Takes(Enum):
 
     ALL_AT_ONCE = "all events at once"
     IN_ORDER = "events in order of time, batch by batch"
+    ONE_BY_ONE = "events for each of its queries by itself"
 
 
 @dataclass(frozen=True)
@@ -221,6 +222,8 @@ class Found:
     @classmethod
     def nothing(cls, query: BoundQuery, events: EventTable) -> Found:
         """No matches."""
+        if query.members is not None:
+            return cls.of_rows(query, pa.table({}), (np.zeros(0, np.int64),) * 4, events)
         if query.algebra is not None:
             schema = pa.schema([(one.name, one.arrow) for one in query.algebra.attributes])
             return cls.of_rows(query, schema.empty_table(), (np.zeros(0, np.int64),) * 4, events)
@@ -275,7 +278,9 @@ class Adapts(Protocol):
 class Matching(Protocol):
     """A plan at work; everything that changes is in it."""
 
-    counters: Counters
+    @property
+    def counters(self) -> Counters:
+        """What it did."""
 
     @property
     def open_runs(self) -> int:

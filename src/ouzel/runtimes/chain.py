@@ -7,7 +7,7 @@ end at one moment are there before it sees any of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -17,11 +17,13 @@ import pyarrow as pa
 from ouzel.errors import OuzelError
 from ouzel.logical.columns import needed_columns
 from ouzel.optimizer.plan import Plan
+from ouzel.physical.apart import ApartPlan
 from ouzel.physical.contract import Adapts, Counters, Found, Matching, Takes
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limit_errors import advising
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.composites import Inbox, composite_events, read_by
+from ouzel.runtimes.members import MembersMatching
 from ouzel.runtimes.replay import Replay, earliest
 from ouzel.runtimes.results import result_table
 from ouzel.runtimes.running_totals import RunningTotals
@@ -35,14 +37,34 @@ class Chain:
 
     def __init__(self, plans: Sequence[Plan], limits: Limits, threads: int = 1) -> None:
         """Begin all of them, in an order in which each follows those that feed it; threads share large batches."""
+        self.limits, self.threads = limits.settled(), threads  # of all together
+        self.links: list[_Link] = []
+        self.add(plans)
+
+    def add(self, plans: Sequence[Plan]) -> None:
+        """Begin more, which follow those that are there."""
         if any(plan.query.numbers_matches for plan in plans):
             raise OuzelError(
                 "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
                 "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
             )
-        limits = limits.settled()  # of all together
-        read = {name for plan in plans for name in plan.query.composites}
-        self.links = [_Link(plan, limits, threads, is_read=plan.query.into in read) for plan in plans]
+        self.links += [_Link(plan, self.limits, self.threads) for plan in plans]
+        self._note_readers()
+
+    def remove(self, names: Collection[str]) -> Counters:
+        """End some queries; what they did."""
+        gone = [link for link in self.links if link.plan.query.name in names]
+        self.links = [link for link in self.links if link.plan.query.name not in names]
+        self._note_readers()
+        counters = Counters()
+        for link in gone:
+            counters.add(link.matching.counters)
+        return counters
+
+    def _note_readers(self) -> None:
+        read = {name for link in self.links for name in link.plan.query.composites}
+        for link in self.links:
+            link.is_read = link.plan.query.into in read
 
     @property
     def open_runs(self) -> int:
@@ -66,6 +88,22 @@ class Chain:
 
     def step(self, events: EventTable, now: int | None) -> dict[str, pa.Table]:
         """The matches that are final when these events are there and none before `now` will follow."""
+        results, _found = self._step(events, now)
+        return results
+
+    def found(self, events: EventTable, now: int | None) -> tuple[Found, pa.Table]:
+        """What the last query finds, and its result."""
+        results, found = self._step(events, now)
+        assert found is not None
+        return found, results[self.links[-1].plan.query.name]
+
+    @property
+    def waiting(self) -> int | None:
+        """The first time at which matches of the last query end that wait until they are final."""
+        return self.links[-1].matching.waiting
+
+    def _step(self, events: EventTable, now: int | None) -> tuple[dict[str, pa.Table], Found | None]:
+        found: Found | None = None
         results: dict[str, pa.Table] = {}
         made: dict[str, EventTable] = {}
         settled: dict[str, int | None] = {}
@@ -78,24 +116,28 @@ class Chain:
             if query.into is not None and link.is_read:
                 settled[query.into] = earliest(until, link.matching.waiting)
                 made[query.into] = composite_events(query, found.matches, results[query.name])
-        return results
+        return results, found
 
     def state(self) -> State:
-        """What there is to know to go on elsewhere: the states of all links, by number."""
-        return in_parts({str(number): link.state() for number, link in enumerate(self.links)})
+        """What there is to know to go on elsewhere: the states of all links, by number, and whose they are."""
+        names = {"names": [link.plan.query.name for link in self.links]}
+        return names | in_parts({str(number): link.state() for number, link in enumerate(self.links)})
 
     def resume(self, state: State) -> None:
-        """Go on from there."""
-        for number, link in enumerate(self.links):
-            link.resume(part(str(number), state))
+        """Go on from there; there were no names in snapshots of before."""
+        names = state.get("names", [link.plan.query.name for link in self.links])
+        numbers = {name: str(number) for number, name in enumerate(names)}
+        for link in self.links:
+            link.resume(part(numbers[link.plan.query.name], state))
 
 
 class _Link:
     """A query, the matching that runs it, and what waits before it: composite events may come that end earlier."""
 
-    def __init__(self, plan: Plan, limits: Limits, threads: int, *, is_read: bool) -> None:
+    is_read = False
+
+    def __init__(self, plan: Plan, limits: Limits, threads: int) -> None:
         self.plan = plan
-        self.is_read = is_read
         self.limits = limits
         self.threads = threads
         self.totals = RunningTotals(plan.query) if plan.query.aggregates else None
@@ -111,10 +153,12 @@ class _Link:
     @cached_property
     def matching(self) -> Matching:
         """The plan at work, which begins as there are events: with it, kernels are written."""
-        in_order = self.plan.physical.takes is Takes.IN_ORDER
-        if not in_order:
+        physical = self.plan.physical
+        if isinstance(physical, ApartPlan):
+            return MembersMatching(physical, self.limits, Chain)
+        if physical.takes is not Takes.IN_ORDER:
             return Replay(self.plan, self.limits)
-        return self.plan.physical.begin(self.limits, threads=self.threads)
+        return physical.begin(self.limits, threads=self.threads)
 
     def given(self, events: EventTable, made: Mapping[str, EventTable], until: int | None) -> EventTable:
         """What of the latest events, and of those that waited, the query is given."""

@@ -14,14 +14,17 @@ from ouzel.logical.columns import needed_columns
 from ouzel.logical.expressions import Expression, MatchNumber
 from ouzel.logical.pattern import has_conjunction_or_group
 from ouzel.optimizer.plan import Plan
-from ouzel.physical.contract import AddsUp, Counters, Found
+from ouzel.physical.apart import ApartPlan
+from ouzel.physical.contract import AddsUp, Counters, Found, Matching
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limit_errors import advising
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import MatchTable
 from ouzel.physical.match_totals import MatchTotals
 from ouzel.runtimes.aggregates import aggregate_table, totals_table
+from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.composites import composite_events, read_by
+from ouzel.runtimes.members import MembersMatching
 from ouzel.runtimes.partition_keys import match_numbers
 from ouzel.runtimes.results import result_table
 
@@ -94,7 +97,10 @@ def _find_query(
     few = COMBINED_FROM if has_conjunction_or_group(plan.query.pattern) else SLOW_FROM
     if plan.cost >= SLOW and len(events) >= few and not plan.is_asked:
         _warn_of_slowness(plan, len(events))
-    matching = plan.physical.begin(limits, once=True, threads=threads)
+    if isinstance(plan.physical, ApartPlan):
+        matching: Matching = MembersMatching(plan.physical, limits, Chain)
+    else:
+        matching = plan.physical.begin(limits, once=True, threads=threads)
     (found,) = matching.push(events, None, steps.tell(len(events)))
     counters.add(matching.counters)
     steps.add(len(events), len(events))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ouzel.errors import Span
 from ouzel.language.names import quoted
-from ouzel.logical.parameters import constant
+from ouzel.logical.parameters import ROWS, constant
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.plan import Plan
 from ouzel.runtimes.reading import Reading, type_column_of
@@ -42,7 +42,12 @@ def tuning_parts(tuning: Mapping[str, str]) -> dict[str, str]:
 
 def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
     query = plan.query
-    parameters = ", ".join(f"{name}={_plain(value)!r}" for name, value in sorted(params.items()))
+    # rows of sets go by a name that tells them apart
+    plain = {name: _plain(value) for name, value in sorted(params.items()) if not name.startswith(ROWS)}
+    parameters = ", ".join(f"{name}={value!r}" for name, value in plain.items())
+    if query.members is not None:
+        query = query.members.template
+        parameters = ", ".join([parameters, *(name for name in sorted(params) if name.startswith(ROWS))])
     if query.algebra is not None:
         own = {"expression": query.source, "into": query.into or "", "parameters": parameters}
         return {"engine": plan.engine, **own}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from datetime import date, timedelta
 from decimal import Decimal
@@ -9,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ouzel.errors import Span, StateError
 from ouzel.logical.parameters import constant
@@ -24,7 +26,7 @@ def kept(value: Any) -> Any:
     ([1, Decimal('2.50')], '2026-01-02')
     """
     match value:
-        case None | bool() | Decimal() | Fraction():
+        case None | bool() | Decimal() | Fraction() | pa.Table():
             return value
         case int():
             return int.__int__(value)
@@ -71,6 +73,19 @@ def _plain_text(value: timedelta) -> str:
     return f"{value.days} {value.seconds} {value.microseconds}"
 
 
+def _rows_text(value: pa.Table) -> str:
+    """The rows of a set of queries, as Arrow writes them."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, value.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(value)
+    return b64encode(sink.getvalue()).decode()
+
+
+def _rows(text: str) -> pa.Table:
+    with pa.ipc.open_stream(b64decode(text)) as reader:
+        return reader.read_all()
+
+
 _KINDS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
     "nothing": (type(None), lambda _value: "", lambda _text: None),
     "boolean": (bool, str, lambda text: text == "True"),
@@ -81,6 +96,7 @@ _KINDS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
     "fraction": (Fraction, str, Fraction),
     "length": (timedelta, _plain_text, lambda text: timedelta(*map(int, text.split(" ")))),
     "numpy length": (np.timedelta64, _numpy_text, _numpy_length),
+    "rows": (pa.Table, _rows_text, _rows),
 }
 _LIST = "list"
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import timedelta
-from functools import cached_property
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -17,6 +16,7 @@ from ouzel.errors import DataError, OuzelError, SchemaError, StateError
 from ouzel.explanation import explain
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.columns import needed_columns
+from ouzel.logical.parameters import ROWS
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import Counters
@@ -24,6 +24,7 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.chain import Chain
+from ouzel.runtimes.changing import program_of
 from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts, tuning_parts
 from ouzel.runtimes.intake import Intake
 from ouzel.runtimes.kept_parameters import kept, read, written
@@ -73,21 +74,23 @@ class Matcher:
             raise OuzelError(f"on_late: required one of {', '.join(LATE_POLICIES)}; got {on_late!r}")
         reading = settled(reading, schema.names)
         self.text, self.schema, self.reading = text, schema, reading
-        self.params = {name: kept(value) for name, value in (params or {}).items()}
+        params = {name: kept(value) for name, value in (params or {}).items()}
         self.engine, self.tuning = engine, dict(tuning or {})
         self.limits, self.on_late = limits or Limits(), on_late
         _check_kept(schema, reading)
-        queries: list[BoundQuery] = []  # a list, as no function kept here may refer to the matcher itself
+        # a list, as no function kept here may refer to the matcher itself
+        queries = self._queries = list[BoundQuery]()
         self._intake = Intake(schema, reading, lambda _schema: needed_columns(queries))
         none = self._intake.none
-        compiled = compiled or compile_query(text, none.schema, self.params, engine, self.tuning)
-        self.names, self._apart = compiled.names, compiled.apart
+        compiled = compiled or compile_query(text, none.schema, params, engine, self.tuning)
+        self._apart = compiled.apart
         self.report = self._intake.report
         self.late: pa.Table = none.table
         self.time = none.schema.time
-        queries += [plan.query for plan in compiled.plans]
-        self._made = made_types(compiled.plans)
         self._chain = Chain(compiled.plans, self.limits, threads)
+        how = engine, self.tuning
+        self._program = program_of(text, params, compiled.names, self._chain, none.schema, how)
+        self._note_queries()
         self._counted = Counters()  # before the snapshot that it goes on from
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         ties = [name for name in reading.order if name != reading.time]
@@ -95,11 +98,17 @@ class Matcher:
         self._is_finished, self._broken = False, ""
         self._none: EventTable | None = none
 
-    @cached_property
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The queries that are reported, in the order in which they are."""
+        return self._program.names
+
+    @property
     def fingerprint(self) -> list[dict[str, str]]:
         """What its queries must have in common with those of a snapshot."""
         parts = reading_parts(self.reading, self.schema.names, self.time.tick) | tuning_parts(self.tuning)
-        return fingerprint([link.plan for link in self._chain.links], self.params, parts)
+        plans = sorted((link.plan for link in self._chain.links), key=lambda plan: plan.query.name)
+        return fingerprint(plans, self._program.said()[1], parts)
 
     @property
     def now(self) -> int:
@@ -114,6 +123,30 @@ class Matcher:
     def explain(self) -> str:
         """The queries, and how they run now: trees in their order of joins, and what it was chosen by."""
         return explain(self._chain.plans, None)
+
+    # ---- queries that come and go ------------------------------------------------------------------------
+
+    def add(self, id: Any, query: Any) -> None:
+        """Take one more query, while it runs: it sees the events that end now or later.
+
+        On a matcher of a list `id` is the name of a new query, a text or an expression; on one of `oz.queries` it
+        names a new row, and `query` is a dict of its parameters.
+        """
+        self._check_open()
+        self._program.add(id, query, self.now)
+        self._note_queries()
+
+    def remove(self, id: Any) -> None:
+        """End a query, while it runs: nothing of it is reported any more, and others go on as if it never was."""
+        self._check_open()
+        self._counted.add(self._program.remove(id))
+        self._note_queries()
+
+    def _note_queries(self) -> None:
+        """Note what depends on which queries there are."""
+        plans = [link.plan for link in self._chain.links]
+        self._queries[:] = [plan.query for plan in plans]
+        self._made = made_types(plans) if plans else ()
 
     # ---- events ------------------------------------------------------------------------------------------
 
@@ -212,11 +245,13 @@ class Matcher:
         """All that the matcher knows, to go on elsewhere or later."""
         self._check_open()
         self._know_columns()
+        text, params = self._program.said()
+        rows = {name: value for name, value in params.items() if isinstance(value, pa.Table)}
         header = {
-            "text": self.text,
+            "text": text,
             "reading": {**asdict(replace(self.reading, types=None)), "order": list(self.reading.order)},
             "types": _types_as_text(self.reading.types),
-            "params": {name: written(value) for name, value in self.params.items()},
+            "params": {name: written(value) for name, value in params.items() if name not in rows},
             "engine": self.engine,
             "tuning": self.tuning,
             "limits": asdict(self.limits),
@@ -228,6 +263,7 @@ class Matcher:
             "schema": self.schema.empty_table(),
             "late": self.late,
             **self.report.state(),
+            **rows,
         }
         states = {"order": self._order.state(), "chain": self._chain.state()}
         return write_snapshot(header, values | in_parts(states))
@@ -260,6 +296,7 @@ def restored(data: bytes, threads: int = 1) -> Matcher:
     before = header["reading"]
     reading = Reading(**{**before, "order": tuple(before["order"]), "types": header["types"]})
     params = {name: read(value) for name, value in header["params"].items()}
+    params |= {name: value for name, value in values.items() if name.startswith(ROWS)}
     matcher = Matcher(
         header["text"],
         values["schema"].schema,

@@ -29,6 +29,8 @@ def result_table(found: Found, threads: int = 1) -> pa.Table:
 
     Of an expression of the algebra these are its attributes, then start and end.
     """
+    if found.query.members is not None:
+        return set_table(found)
     if found.rows is not None:
         return pa.table({**dict(zip(found.rows.column_names, found.rows.columns, strict=True)), **_times(found)})
     builder = _Builder(found, threads)
@@ -37,6 +39,17 @@ def result_table(found: Found, threads: int = 1) -> pa.Table:
     else:
         columns = builder.everything()
     return pa.table(columns)
+
+
+def set_table(found: Found) -> pa.Table:
+    """The matches of a set of queries, which are rows already; of none, a table of the same columns."""
+    members = found.query.members
+    assert members is not None
+    assert found.rows is not None
+    if found.rows.num_columns:
+        return found.rows
+    none = result_table(Found.nothing(members.template, found.events))
+    return none.add_column(0, pa.field(members.id, members.id_type), pa.array([], members.id_type))
 
 
 class _Builder:

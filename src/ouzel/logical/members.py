@@ -1,0 +1,112 @@
+"""Stage 2, sets of queries: a template bound once for all, and each of its queries as it is on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ouzel.errors import OuzelError
+from ouzel.language.set_tree import QuerySet
+from ouzel.logical.parameters import ROWS
+from ouzel.logical.schema import Schema
+
+if TYPE_CHECKING:
+    from ouzel.logical.query import BoundQuery
+
+# What stands for the values of a set that has no queries yet, by a test of Arrow's.
+_STAND_INS = (
+    (pa.types.is_boolean, False),
+    (pa.types.is_integer, 0),
+    (pa.types.is_floating, 0.0),
+    (pa.types.is_decimal, 0),
+    (pa.types.is_temporal, "1970-01-01"),
+)
+
+
+@dataclass(frozen=True)
+class Members:
+    """The queries of a set: `rows` has the id of each and the values of its parameters, None if not known yet.
+
+    `template` is the query of the first row; what depends on values there is only an example.  `others` are the
+    values of parameters that all of them share.
+    """
+
+    written: QuerySet
+    schema: Schema
+    template: BoundQuery
+    rows: pa.Table | None
+    others: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """The column that names them, the first of the result."""
+        return self.written.id
+
+    @property
+    def id_type(self) -> pa.DataType:
+        """The type of that column."""
+        return pa.null() if self.rows is None else self.rows.schema.field(self.id).type
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return 0 if self.rows is None else self.rows.num_rows
+
+    @property
+    def parameters(self) -> list[str]:
+        """The columns that hold values of parameters."""
+        return [] if self.rows is None else parameters_of(self.written, self.rows.schema)
+
+    def values(self) -> Iterator[tuple[Any, dict[str, Any], tuple[Any, Any]]]:
+        """Of each query the id, the values of all parameters, and from when until when it is valid."""
+        assert self.rows is not None
+        for batch in self.rows.to_batches(max_chunksize=1_000):
+            for row in batch.to_pylist():
+                yield self.of_row(row)
+
+    def of_row(self, row: Mapping[str, Any]) -> tuple[Any, dict[str, Any], tuple[Any, Any]]:
+        """The same of one row."""
+        since, until = (None if name is None else row[name] for name in self.written.valid)
+        own = {name: row[name] for name in self.parameters}
+        return row[self.id], {**self.others, **own}, (since, until)
+
+
+def parameters_of(written: QuerySet, columns: pa.Schema) -> list[str]:
+    """The columns of a set's rows that hold values of parameters."""
+    return [name for name in columns.names if name not in (written.id, *written.valid)]
+
+
+def example(written: QuerySet, rows: pa.Table) -> dict[str, Any]:
+    """The values of the first query, or such as it might have."""
+    names = parameters_of(written, rows.schema)
+    if rows.num_rows:
+        first: dict[str, Any] = rows.select(names).slice(0, 1).to_pylist()[0]
+        return first
+    return {name: _stand_in(rows.schema.field(name).type) for name in names}
+
+
+def _stand_in(arrow: pa.DataType) -> Any:
+    return next((value for belongs, value in _STAND_INS if belongs(arrow)), "")
+
+
+def check_others(written: QuerySet, rows: pa.Table, params: Mapping[str, Any]) -> None:
+    """Refuse values for all where every query has its own."""
+    for name in params:
+        if name in parameters_of(written, rows.schema):
+            raise OuzelError(
+                f"params: '{name}' has a value of its own in every query of the set\n"
+                f"  hint: leave out {name}, or the column '{name}' of oz.queries(…)"
+            )
+
+
+def rows_name(rows: pa.Table) -> str:
+    """The name under which rows travel: another for other rows."""
+    digest = blake2b(digest_size=16)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows.combine_chunks())
+    digest.update(sink.getvalue())
+    return ROWS + digest.hexdigest()

@@ -1,0 +1,180 @@
+"""A set of queries one by one: a chain for each of them, and what they find in one table with their ids in front.
+
+It is how a set means what it means; what can be shared is found by a plan for all (physical/shared).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.errors import OuzelError, QueryError
+from ouzel.logical.program import bind_program
+from ouzel.logical.times import BEGINNING, END
+from ouzel.optimizer import Plan, choose_engine
+from ouzel.physical import ENGINES
+from ouzel.physical.apart import ApartPlan
+from ouzel.physical.contract import Counters, Found, Tell
+from ouzel.physical.event_table import EventTable
+from ouzel.physical.limits import Limits
+from ouzel.runtimes.time_values import watermark_ticks
+from ouzel.state.parts import in_parts, part
+
+State = dict[str, Any]
+
+
+class Stepping(Protocol):
+    """A program at work, as `Chain` is."""
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs may still become matches."""
+
+    @property
+    def waiting(self) -> int | None:
+        """The first time at which matches of the last query end that wait until they are final."""
+
+    def counters(self, before: Counters) -> Counters:
+        """What its matchings did, added to what was done before."""
+
+    def found(self, events: EventTable, now: int | None) -> tuple[Found, pa.Table]:
+        """What the last query finds, and its result."""
+
+    def state(self) -> State:
+        """What there is to know to go on elsewhere."""
+
+    def resume(self, state: State) -> None:
+        """Go on from there."""
+
+
+Begin = Callable[[Sequence[Plan], Limits], Stepping]
+
+
+class Alone:
+    """One query of a set: its chain, and between which times it sees events."""
+
+    def __init__(self, chain: Stepping, since: int, until: int) -> None:
+        """Begin."""
+        self.chain, self.since, self.until = chain, since, until
+
+    def found(self, events: EventTable, now: int | None) -> tuple[Found, pa.Table]:
+        """What it finds in the latest events; what is not final when its time is over, never is."""
+        ends = events.end_times
+        if len(ends) and (int(ends.min()) < self.since or int(ends.max()) >= self.until):
+            events = events.taken(np.flatnonzero((ends >= self.since) & (ends < self.until)))
+        if self.until < END:
+            now = self.until if now is None else min(now, self.until)
+        return self.chain.found(events, now)
+
+
+class MembersMatching:
+    """A set of queries at work, one by one."""
+
+    def __init__(self, plan: ApartPlan, limits: Limits, begin: Begin) -> None:
+        """Begin all of them; `begin` makes chains of plans."""
+        members = plan.query.members
+        assert members is not None
+        self.plan, self.members = plan, members
+        self.limits, self._begin = limits, begin
+        self.alone: dict[Any, Alone] = {}
+        self._counted = Counters()
+        for id_, values, valid in members.values() if members.rows is not None else ():
+            self.alone[id_] = self._made(id_, values, valid)
+
+    def _made(self, id_: Any, values: dict[str, Any], valid: tuple[Any, Any]) -> Alone:
+        since, until = self._times(id_, valid)
+        plans = plans_of(self.plan, id_, values)
+        return Alone(self._begin(plans, self.limits), since, until)
+
+    def _times(self, id_: Any, valid: tuple[Any, Any]) -> tuple[int, int]:
+        """Between which times a query is valid, in ticks."""
+        time = self.members.schema.time
+        found = []
+        for value, otherwise in zip(valid, (BEGINNING, END), strict=True):
+            ticks = otherwise if value is None else watermark_ticks(value, time.arrow)
+            if ticks is None:
+                required = f"a time as in the column '{time.name}', {time.arrow}"
+                raise OuzelError(f"validity of the query {id_!r}: required {required}; got {value!r}")
+            found.append(ticks)
+        return found[0], found[1]
+
+    def add(self, row: dict[str, Any], since: int) -> None:
+        """Begin one more, which sees events that end at a time or later."""
+        id_, values, valid = self.members.of_row(row)
+        self.alone[id_] = made = self._made(id_, values, valid)
+        made.since = max(made.since, since)
+
+    def remove(self, id_: Any) -> None:
+        """End one."""
+        self._counted = self.alone.pop(id_).chain.counters(self._counted)
+
+    @property
+    def counters(self) -> Counters:
+        """What all of them did."""
+        counted = self._counted
+        for one in self.alone.values():
+            counted = one.chain.counters(counted)
+        return counted
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs of all of them may still become matches."""
+        return sum(one.chain.open_runs for one in self.alone.values())
+
+    @property
+    def waiting(self) -> int | None:
+        """The first time at which matches end that wait until they are final."""
+        return min((at for one in self.alone.values() if (at := one.chain.waiting) is not None), default=None)
+
+    def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:  # noqa: ARG002
+        """What each of them finds, in order of the moments at which matches end."""
+        query = self.plan.query
+        tables, spans = [], []
+        for id_, one in self.alone.items():
+            found, table = one.found(events, now)
+            if table.num_rows:
+                tables.append(with_id(table, self.members.id, id_, self.members.id_type))
+                matches = found.matches
+                spans.append((matches.starts, matches.ends, matches.start_times, matches.end_times))
+        if not tables:
+            return (Found.nothing(query, events),)
+        starts, ends, start_times, end_times = (np.concatenate(some) for some in zip(*spans, strict=True))
+        order = np.lexsort((starts, ends))
+        table = pa.concat_tables(tables).take(pa.array(order))
+        intervals = starts[order], ends[order], start_times[order], end_times[order]
+        return (Found.of_rows(query, table, intervals, events),)
+
+    def state(self) -> State:
+        """The states of all, by their place, and from when until when each is valid."""
+        valid = np.array([(one.since, one.until) for one in self.alone.values()], np.int64).reshape(-1, 2)
+        states = {str(place): one.chain.state() for place, one in enumerate(self.alone.values())}
+        return {"valid": valid, **in_parts(states)}
+
+    def resume(self, state: State) -> None:
+        """Go on from there."""
+        for place, (one, valid) in enumerate(zip(self.alone.values(), state["valid"].tolist(), strict=True)):
+            one.since, one.until = valid
+            one.chain.resume(part(str(place), state))
+
+
+def plans_of(plan: ApartPlan, id_: Any, values: dict[str, Any]) -> list[Plan]:
+    """The plans of one query of a set, the last its own; an error says which query it is."""
+    members = plan.query.members
+    assert members is not None
+    template = members.written.template
+    try:
+        queries = list(bind_program((template,), template.source, members.schema, values))
+        return [choose_engine(one, ENGINES, plan.engine, dict(plan.tuning)) for one in queries]
+    except QueryError as error:
+        error.add_note(f"in the query {id_!r} of the set")
+        raise
+    except OuzelError as error:
+        raise type(error)(f"the query {id_!r} of the set: {error}") from None
+
+
+def with_id(table: pa.Table, name: str, id_: Any, arrow: pa.DataType) -> pa.Table:
+    """A result with the id of its query in front."""
+    return table.add_column(0, pa.field(name, arrow), pa.repeat(pa.scalar(id_, arrow), table.num_rows))

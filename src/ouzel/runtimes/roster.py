@@ -1,0 +1,152 @@
+"""Who is there: the queries of a matcher as they are now, after some have come and others have gone.
+
+A list has queries by name; a set has rows by id.  Either is a text and values beside it again whenever a snapshot
+has to say what the matcher runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ouzel.errors import OuzelError, did_you_mean, listed
+from ouzel.language import parse
+from ouzel.language.document import document, text_entries
+from ouzel.logical.members import rows_name
+
+Said = tuple[str, dict[str, Any]]
+"""The text of queries, and the values that travel beside it."""
+
+
+class ListRoster:
+    """The queries of a list, by name: each an entry of a document."""
+
+    def __init__(self, text: str, names: Iterable[str], params: Mapping[str, Any]) -> None:
+        """Begin with those of a document, each of one query."""
+        self.params = dict(params)
+        self.entries: dict[str, dict[str, Any]] = {}
+        for name, entry in zip(names, single_entries(text), strict=True):
+            self.entries[name] = {**entry, "name": name}
+
+    def check_new(self, name: Any) -> None:
+        """Refuse a name that is taken, or none at all."""
+        if not isinstance(name, str) or not name:
+            raise OuzelError(f"add: required the name of a query; got {name!r}")
+        if name in self.entries:
+            raise OuzelError(f"add: '{name}' is there already\n  hint: remove it first, or choose another name")
+
+    def check_known(self, name: Any) -> None:
+        """Refuse a name that nobody has."""
+        if name not in self.entries:
+            raise _unknown(name, self.entries)
+
+    def said(self) -> Said:
+        """The list as a text."""
+        return document(self.entries.values(), "list"), self.params
+
+
+def single_entries(text: str) -> list[dict[str, Any]]:
+    """The entries of a document, those of several queries taken apart."""
+    found: list[dict[str, Any]] = []
+    for entry in text_entries(text):
+        written = parse(entry["text"]) if "text" in entry else ()
+        if len(written) < 2:
+            found.append(entry)
+            continue
+        for one in written:
+            assert one.span is not None
+            found.append({"text": one.source[one.span.start : one.span.end]})
+    return found
+
+
+@dataclass
+class SetRoster:
+    """The queries of a set, by id: rows of values of parameters."""
+
+    entry: Mapping[str, Any]
+    rows: pa.Table
+    params: dict[str, Any]
+    added: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    gone: set[Any] = field(default_factory=set)
+
+    @property
+    def id(self) -> str:
+        """The column that names queries."""
+        name: str = self.entry["id"]
+        return name
+
+    @cached_property
+    def _first(self) -> set[Any]:
+        """Who was there at first."""
+        return set(self.rows.column(self.id).to_pylist())
+
+    def _is_there(self, id_: Any) -> bool:
+        try:
+            return id_ in self.added or (id_ in self._first and id_ not in self.gone)
+        except TypeError:  # what cannot be hashed names nothing
+            return False
+
+    def row(self, id_: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The row of a new query; an error if it is there already, or has other parameters."""
+        if not isinstance(values, Mapping):
+            raise OuzelError(f"add: required a dict of parameters and values; got {values!r}")
+        if self._is_there(id_):
+            raise OuzelError(f"add: the query {id_!r} is there already\n  hint: remove it first")
+        valid = [name for name in self.entry["valid"] if name is not None]
+        wanted = [name for name in self.rows.column_names if name not in (self.id, *valid)]
+        for name in values:
+            if name not in (*wanted, *valid):
+                hint = did_you_mean(name, wanted)
+                raise OuzelError(
+                    f"add: '{name}' is no parameter of the set; required {listed(wanted)}"
+                    + (f"\n  hint: {hint}" if hint else "")
+                )
+        for name in wanted:
+            if name not in values:
+                raise OuzelError(f"add: the parameter '{name}' of the query {id_!r} has no value")
+        row = {self.id: id_, **dict.fromkeys(valid), **values}
+        for name, value in row.items():
+            arrow = self.rows.schema.field(name).type
+            try:
+                row[name] = pa.scalar(value, arrow).as_py()
+            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError, TypeError):
+                raise OuzelError(f"add: '{name}': required {arrow}, as in the set; got {value!r}") from None
+        if row[self.id] is None:
+            raise OuzelError("add: required an id; got None")
+        return row
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Note a new query."""
+        self.added[row[self.id]] = row
+
+    def remove(self, id_: Any) -> None:
+        """Note that a query has gone; an error if it is not there."""
+        if not self._is_there(id_):
+            known = self.rows.column(self.id).slice(0, 1_000).to_pylist()
+            raise _unknown(id_, [one for one in (*known, *self.added) if isinstance(one, str)])
+        if id_ in self.added:
+            del self.added[id_]
+        else:
+            self.gone.add(id_)
+
+    def said(self) -> Said:
+        """The set as a text, and its rows."""
+        rows = self.rows
+        if self.gone:
+            gone = pa.array(list(self.gone), rows.schema.field(self.id).type)
+            rows = rows.filter(pc.invert(pc.is_in(rows.column(self.id), gone)))
+        if self.added:
+            rows = pa.concat_tables([rows, pa.Table.from_pylist(list(self.added.values()), rows.schema)])
+        rows = rows.combine_chunks()
+        name = rows_name(rows)
+        return document([{**self.entry, "rows": name}], "set"), {**self.params, name: rows}
+
+
+def _unknown(name: Any, known: Iterable[str]) -> OuzelError:
+    hint = did_you_mean(str(name), list(known))
+    return OuzelError(f"remove: there is no query {name!r}" + (f"\n  hint: {hint}" if hint else ""))

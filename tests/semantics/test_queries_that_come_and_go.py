@@ -1,0 +1,114 @@
+"""Queries that are added to a running matcher and removed from it, without touching the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import ouzel as oz
+
+EVENTS = pa.Table.from_pylist([{"ts": n, "type": "AB"[n % 2], "x": n} for n in range(8)])
+A, B = oz.stream("A"), oz.stream("B")
+NEXT = A.select("x").rename(a="x").next(B.select("x").rename(b="x"), where="b > $d + a")
+SET = oz.queries(NEXT, pa.table({"id": [1, 2], "d": [0, 2]}))
+
+
+def rows(found: pa.Table, *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in names) for row in found.to_pylist()]
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
+def test_rows_of_a_set(kept: bool) -> None:
+    matcher = oz.matcher(SET, EVENTS.schema)
+    assert rows(matcher.push(EVENTS.slice(0, 4)), "id", "a", "b") == [(1, 0, 1)]
+    matcher.add(3, {"d": -100})  # time is 3
+    matcher.remove(1)
+    matcher = oz.restore(matcher.snapshot()) if kept else matcher
+    assert rows(matcher.push(EVENTS.slice(4)), "id", "a", "b") == [(2, 0, 3), (2, 2, 5), (3, 4, 5)]
+    matcher.remove(3)
+    matcher.add(1, {"d": 0})
+    matcher = oz.restore(matcher.snapshot()) if kept else matcher
+    assert rows(matcher.finish(), "id", "a", "b") == [(2, 4, 7)]
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
+def test_queries_of_a_list(kept: bool) -> None:
+    matcher = oz.matcher(["PATTERN A; B WITHIN 2 RETURN A.x INTO T"], EVENTS.schema)
+    matcher.push(EVENTS.slice(0, 2))
+    matcher.add("after", "PATTERN T t; A a RETURN t.x, a.x AS y")
+    matcher.add("pairs", A.next(B))
+    matcher = oz.restore(matcher.snapshot()) if kept else matcher
+    found = matcher.push(EVENTS.slice(2))
+    assert list(found) == ["query1", "after", "pairs"]
+    assert rows(found["after"], "x", "y") == [(0, 2), (0, 4), (2, 4), (0, 6), (2, 6), (4, 6)]
+    assert rows(found["pairs"], "start", "end") == [(2, 3), (4, 5)]
+    matcher.remove("after")
+    matcher.remove("query1")
+    matcher = oz.restore(matcher.snapshot()) if kept else matcher
+    found = matcher.finish()
+    assert list(found) == ["pairs"]
+    assert rows(found["pairs"], "start", "end") == [(6, 7)]
+
+
+def test_names_stay_when_others_go() -> None:
+    matcher = oz.matcher(["PATTERN A RETURN A.x", "PATTERN B RETURN B.x"], EVENTS.schema)
+    matcher.remove("query1")
+    matcher = oz.restore(matcher.snapshot())
+    assert list(matcher.push(EVENTS)) == ["query2"]
+
+
+def test_what_waits_goes_with_its_query() -> None:
+    matcher = oz.matcher(["PATTERN A a; !(C c) WITHIN 5 RETURN a.x"], EVENTS.schema)
+    matcher.push(EVENTS.slice(0, 3))
+    matcher.remove("query1")
+    assert matcher.push(EVENTS.slice(3)) == {}
+
+
+def test_a_removed_id_comes_back_as_a_new_query() -> None:
+    matcher = oz.matcher(["PATTERN A; B RETURN A.x AS a, B.x AS b"], EVENTS.schema)
+    matcher.push(EVENTS.slice(0, 3))
+    matcher.remove("query1")
+    matcher.add("query1", "PATTERN A; B RETURN A.x AS a, B.x AS b")
+    assert rows(matcher.push(EVENTS.slice(3))["query1"], "a", "b") == [(2, 3), (2, 5), (4, 5)]
+
+
+def listed() -> oz.Matcher:
+    return oz.matcher(["PATTERN A; B RETURN A.x INTO T", "PATTERN T"], EVENTS.schema)
+
+
+def of_a_set() -> oz.Matcher:
+    return oz.matcher(SET, EVENTS.schema)
+
+
+WRONG: dict[str, tuple[Callable[[], Any], str]] = {
+    "there already": (lambda: listed().add("query1", "PATTERN A"), "'query1' is there already"),
+    "not there": (lambda: listed().remove("query7"), "there is no query 'query7'"),
+    "read by others": (lambda: listed().remove("query1"), "which 'query2' reads"),
+    "a list of queries": (lambda: listed().add("n", "PATTERN A PATTERN B"), "required one query; got 2"),
+    "no query": (lambda: listed().add("n", 7), "required a text or an expression"),
+    "an unknown type": (lambda: listed().add("n", A.where("y > 1")), "unknown attribute 'y'"),
+    "id there already": (lambda: of_a_set().add(1, {"d": 0}), "the query 1 is there already"),
+    "id not there": (lambda: of_a_set().remove(7), "there is no query 7"),
+    "no value": (lambda: of_a_set().add(3, {}), "the parameter 'd' of the query 3 has no value"),
+    "another parameter": (lambda: of_a_set().add(3, {"d": 1, "e": 1}), "'e' is no parameter of the set"),
+    "another type": (lambda: of_a_set().add(3, {"d": "x"}), "'d': required int64"),
+    "no dict": (lambda: of_a_set().add(3, "PATTERN A"), "required a dict of parameters"),
+    "one query": (lambda: oz.matcher("PATTERN A", EVENTS.schema).add("n", "PATTERN B"), "a matcher of a list"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_said(case: str) -> None:
+    act, message = WRONG[case]
+    with pytest.raises(oz.OuzelError, match=message):
+        act()
+
+
+def test_a_matcher_goes_on_after_what_was_refused() -> None:
+    matcher = of_a_set()
+    with pytest.raises(oz.OuzelError):
+        matcher.add(3, {"d": "x"})
+    assert rows(matcher.push(EVENTS), "id", "a", "b")[:1] == [(1, 0, 1)]
