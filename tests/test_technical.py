@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ouzel as oz
+from ouzel.bench import many_queries
 from ouzel.bench.technical import (
     CONTINUOUS,
     DURATION,
@@ -27,7 +28,7 @@ EVENTS: list[Event] = technical_stream(400, domain=SMALL).to_pylist()
 
 
 def test_values_are_drawn_by_zipf() -> None:
-    ((_attributes, parameters),) = Workload("Filter", 100_000).sets()
+    ((_attributes, parameters),) = Workload(100_000).sets()
     for name, zipf in (("value", 1), ("other1", 1), ("other2", 1), ("other3", 0.8)):
         counts = np.bincount(np.array(parameters[name]), minlength=100)
         assert len(counts) == 100
@@ -36,7 +37,7 @@ def test_values_are_drawn_by_zipf() -> None:
 
 @pytest.mark.parametrize("selectivity", [0.5, 0.7])
 def test_a_range_holds_as_many_events_as_table_2_says(selectivity: float) -> None:
-    ((_attributes, parameters),) = Workload("Filter", 1_000, selectivity=selectivity).sets()
+    ((_attributes, parameters),) = Workload(1_000, selectivity=selectivity).sets()
     values = np.array(technical_stream(10_000)["c1"])
     for step in STEPS:
         low, high = (np.array(parameters[f"first{step}_{end}"]) for end in ("low", "high"))
@@ -46,7 +47,7 @@ def test_a_range_holds_as_many_events_as_table_2_says(selectivity: float) -> Non
 
 
 def test_queries_with_the_same_attributes_are_one_set() -> None:
-    sets = dict(Workload("Filter", 20_000, drawn=True).sets())
+    sets = dict(Workload(20_000, drawn=True).sets())
     assert len(sets) == 4 * 3 * 6
     assert all(one.primary != one.other and one.first < one.second for one in sets)
     numbers = np.concatenate([np.array(parameters["id"]) for parameters in sets.values()])
@@ -56,9 +57,9 @@ def test_queries_with_the_same_attributes_are_one_set() -> None:
 
 
 def test_queries_and_events_are_seeded() -> None:
-    ((_attributes, one),) = Workload("Filter", 100).sets()
-    ((_attributes, same),) = Workload("Filter", 100).sets()
-    ((_attributes, other),) = Workload("Filter", 100, seed=2).sets()
+    ((_attributes, one),) = Workload(100).sets()
+    ((_attributes, same),) = Workload(100).sets()
+    ((_attributes, other),) = Workload(100, seed=2).sets()
     assert one.equals(same)
     assert not one.equals(other)
     assert technical_stream(100).equals(technical_stream(100))
@@ -69,7 +70,7 @@ def test_queries_and_events_are_seeded() -> None:
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_template_finds_what_the_paper_describes(template: str, drawn: bool) -> None:
     stream, matches = technical_stream(400, domain=SMALL), 0
-    for attributes, parameters in Workload(template, 6, drawn=drawn, domain=SMALL).sets():
+    for attributes, parameters in Workload(6, template, drawn=drawn, domain=SMALL).sets():
         for values in parameters.to_pylist():
             query = TEMPLATES[template](attributes)
             given = {name: value for name, value in values.items() if name != "id"}
@@ -82,6 +83,19 @@ def test_a_template_finds_what_the_paper_describes(template: str, drawn: bool) -
             for row, (start, end, total) in zip(rows, expected, strict=True):
                 assert row == (start, end, pytest.approx(total))[: len(row)]
     assert matches > 0 or template.startswith("Linear")
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_queries_at_once_find_what_each_finds(drawn: bool) -> None:
+    stream, workload = technical_stream(400, domain=SMALL), Workload(20, drawn=drawn, domain=SMALL)
+    contender, _planning = many_queries.pushed(workload.form(), [stream])
+    figures = contender.look(contender.run())
+    each = [
+        len(described("Filter", attributes, values))
+        for attributes, parameters in workload.sets()
+        for values in parameters.to_pylist()
+    ]
+    assert figures["matches"] == sum(each) > 0
 
 
 def described(template: str, attributes: Attributes, values: Event) -> list[tuple[int, int, float]]:

@@ -37,14 +37,22 @@ class Attributes(NamedTuple):
 class Workload:
     """The queries of one template, with the other parameters of Table 2 and their default values."""
 
-    template: str
     queries: int
+    template: str = "Filter"
     drawn: bool = False
     """Whether attributes are drawn for each query; else all have those that would be drawn most often."""
     zipf: tuple[float, float, float] = (1, 1, 0.8)
     selectivity: float = 0.7
     domain: int = 100
     seed: int = 1
+
+    def form(self) -> Any:
+        """The queries as Ouzel takes them."""
+        sets = [
+            oz.queries(TEMPLATES[self.template](attributes).named("_".join(attributes)), parameters)
+            for attributes, parameters in self.sets()
+        ]
+        return sets if self.drawn else sets[0]
 
     def sets(self) -> Iterator[tuple[Attributes, pa.Table]]:
         """The parameters of the queries of each choice of attributes."""
