@@ -48,6 +48,13 @@ def test_among_others_in_a_list() -> None:
     assert found["query2"] == [{"x": 0}, {"x": 2}, {"x": 4}, {"x": 6}]
 
 
+def test_sets_and_others_in_a_list_have_their_own_values() -> None:
+    sets = [oz.queries(PAIRS, ROWS), oz.queries(NEXT, [{"id": 1, "d": 2}])]
+    found = oz.match(EVENTS, [*sets, A.where("x = $x")], params={"x": 4})
+    assert [found["query1"], found["query2"]] == [oz.match(EVENTS, one) for one in sets]
+    assert found["query3"] == [{"x": 4, "start": 4, "end": 4}]
+
+
 def test_what_all_share_is_said_beside() -> None:
     template = "PATTERN A; B WHERE B.x <= $most AND A.x >= $least RETURN A.x AS a"
     rows = [{"id": 1, "most": 1}]
