@@ -53,6 +53,7 @@ ROOMS = {
         {"scan"},
         {"automaton"},
         {"tree"},
+        {"shared"},
         {"reference"},
         {"__init__"},
     ],
@@ -89,10 +90,12 @@ APART = [
     ("physical/scan", "physical/automaton"),
     ("physical/scan", "physical/tree"),
     ("physical/automaton", "physical/tree"),
+    ("physical/shared", "physical/tree"),
+    ("physical/shared", "physical/scan"),
     ("runtimes/embedded", "runtimes/matcher"),
     *(
         ("physical/reference", f"physical/{room}")
-        for room in ("compiled", "memory", "finish", "scan", "automaton", "tree")
+        for room in ("compiled", "memory", "finish", "scan", "automaton", "tree", "shared")
     ),
     ("physical/reference", "kernels"),
 ]

@@ -61,7 +61,7 @@ Source = OfAttribute | OfType | OfCondition
 def attribute_source(node: Attribute) -> OfAttribute:
     """The column of an attribute; an UnsuitableError if its values are no integers."""
     held = node.type
-    is_short = held.kind is Kind.DECIMAL and 0 <= held.scale and held.digits <= _DIGITS
+    is_short = held.kind is Kind.DECIMAL and held.scale >= 0 and held.digits <= _DIGITS
     if held.kind not in (*_INTEGERS, Kind.FLOAT, Kind.STRING) and not is_short:
         raise UnsuitableError(f"'{node.name}' is of type {held}, which shared plans do not compare")
     return OfAttribute(node.column, held.kind, held.scale, held.unit)

@@ -1,7 +1,7 @@
 """The automata of very many queries as one graph: equal beginnings are merged (Cayuga 4.2, Definition 2).
 
-Two states are one if the edges into them, and what runs do there, are alike, and come from the same states.  So states
-are looked up by a key: the structure of what is asked, constants, and the numbers of the states before.
+Two states are one if the edges into them, and what runs do there, are alike, and come from the same states.  So
+states are looked up by a key: the structure of what is asked, constants, and the numbers of the states before.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Graph:
     """A merged graph, to which queries come and from which they go."""
 
     def __init__(self, columns: Columns, *, merging: bool = True, indexed: bool = True) -> None:
-        """Begin with none; without `merging` every query has its own states, and without an index all gates are tried."""
+        """Begin with none; without `merging` queries share no states, without an index all gates are tried."""
         self.columns, self.merging, self.indexed = columns, merging, indexed
         self.reader = Reader(columns)
         self.nodes, self.gates, self.gate_values = Table(11), Table(8), Table(WIDTH)
@@ -79,7 +79,7 @@ class Graph:
     # ---- queries that come -------------------------------------------------------------------------------
 
     def insert(self, outline: Outline, values: Values, lives: Any) -> int:
-        """Add queries of one outline, each with its constants, and from when until when it is valid; the first number."""
+        """Add queries of one outline, with constants, and from when until when each is valid; the first number."""
         first = self.lives.append(lives)
         self._note_programs()
         path = np.empty((values.count, len(outline.states)), np.int64)

@@ -1,7 +1,7 @@
 """The outline of a query's automaton: states and edges as tests, whatever wrote the query.
 
-What differs between queries that are written alike, their constants, is left open; so outlines of the queries of a set are
-one.  States come in an order in which edges lead forward, but for those that lead back to their own state.
+What differs between queries that are written alike, their constants, is left open; so the queries of a set have
+one outline.  States come in an order in which edges lead forward, but for those that lead back to their own state.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ouzel.kernels import shared_tests as kernel
 from ouzel.logical.algebra.streams import Base, is_linear_plus
 from ouzel.logical.expressions import Constant, references
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import INFERRED
 from ouzel.logical.values import BOOLEAN, Kind
-from ouzel.kernels import shared_tests as kernel
-from ouzel.physical.automaton.cayuga import Sketch, is_register, sketch
+from ouzel.physical.automaton.cayuga import Sketch, sketch
 from ouzel.physical.automaton.edges import Edge, End
 from ouzel.physical.automaton.lacking import lacking_types
 from ouzel.physical.automaton.substitution import NOWHERE
+from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.shared.columns import OfAttribute, OfType
 from ouzel.physical.shared.conditions import Alternatives, Reader, Test

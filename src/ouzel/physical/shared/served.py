@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import Integers
 from ouzel.physical.shared.columns import Columns
 from ouzel.physical.shared.conditions import Reader, Values
@@ -19,6 +20,9 @@ from ouzel.physical.shared.outline import Outline, outline_of
 from ouzel.physical.shared.parameters import lives_of, values_of
 from ouzel.physical.shared.tables import Table
 from ouzel.physical.shared.text_outline import text_outline
+
+MOST_PLACES = 255
+"""So many events a run may hold: a test has a byte for the place of one."""
 
 
 @dataclass
@@ -157,4 +161,7 @@ class Served:
 def outline_for(query: BoundQuery, reader: Reader, parameters: frozenset[str]) -> Outline:
     """The outline of a query, in which some parameters are left open; an UnsuitableError if there is none."""
     reader.parameters = parameters
-    return outline_of(query, reader) if query.algebra is not None else text_outline(query, reader)
+    outline = outline_of(query, reader) if query.algebra is not None else text_outline(query, reader)
+    if outline.width > MOST_PLACES:
+        raise UnsuitableError(f"it holds more than {MOST_PLACES} events")
+    return outline
