@@ -48,6 +48,15 @@ def test_among_others_in_a_list() -> None:
     assert found["query2"] == [{"x": 0}, {"x": 2}, {"x": 4}, {"x": 6}]
 
 
+def test_two_sets_and_a_parameter_of_another_query_in_a_list() -> None:
+    other = oz.queries("PATTERN A WHERE A.x = $v RETURN A.x", [{"id": 1, "v": 2}])
+    single = "PATTERN B WHERE B.x = $w RETURN B.x"
+    found = oz.match(EVENTS, [oz.queries(PAIRS, ROWS), other, single], params={"w": 3})
+    assert found["query1"] == oz.match(EVENTS, oz.queries(PAIRS, ROWS))
+    assert found["query2"] == [{"id": 1, "x": 2}]
+    assert found["query3"] == [{"x": 3}]
+
+
 def test_what_all_share_is_said_beside() -> None:
     template = "PATTERN A; B WHERE B.x <= $most AND A.x >= $least RETURN A.x AS a"
     rows = [{"id": 1, "most": 1}]

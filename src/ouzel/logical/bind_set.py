@@ -11,6 +11,7 @@ from ouzel.language import algebra_tree as algebra
 from ouzel.language.set_tree import QuerySet
 from ouzel.logical.algebra.bind_query import INTERVAL, bind_algebra
 from ouzel.logical.members import Members, check_others, example
+from ouzel.logical.parameters import names_in
 from ouzel.logical.query import BoundQuery, bind
 from ouzel.logical.schema import Schema
 
@@ -18,7 +19,9 @@ from ouzel.logical.schema import Schema
 def bind_set(written: QuerySet, schema: Schema, parameters: Mapping[str, Any] | None, name: str) -> BoundQuery:
     """Bind the template to a schema, with the values of the first query; None stands for values not known yet."""
     rows = None if parameters is None else parameters[written.rows]
-    others = {key: value for key, value in (parameters or {}).items() if key != written.rows}
+    # in a list there may be values for other queries, and the rows of other sets
+    own = set(names_in(written.template))
+    others = {key: value for key, value in (parameters or {}).items() if key in own}
     known = None
     if rows is not None:
         check_others(written, rows, others)

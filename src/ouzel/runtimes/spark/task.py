@@ -15,12 +15,13 @@ from ouzel.compile import Compiled, compile_query
 from ouzel.errors import StateError
 from ouzel.logical.functions import adopt, registered_in
 from ouzel.logical.match_aggregates import EDGES
+from ouzel.logical.parameters import ROWS as SET_ROWS
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.embedded import find_program, run_program
 from ouzel.runtimes.ingest import ingest
-from ouzel.runtimes.kept_parameters import kept, written
+from ouzel.runtimes.kept_parameters import Written, kept, written
 from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading
@@ -100,7 +101,7 @@ class Task:
         if registered_in(self.text):
             return self._compile()  # a function of the same name may be another one
         try:
-            params = sorted((name, written(kept(value))) for name, value in self.params.items())
+            params = sorted((name, _told_apart(name, value)) for name, value in self.params.items())
         except StateError:
             return self._compile()  # a value that no query takes: it will say so
         chosen = self.engine, repr(sorted(self.tuning.items()))
@@ -192,6 +193,11 @@ class Task:
     def _sent(self, result: pa.Table) -> Iterator[pa.RecordBatch]:
         """A result as Spark takes it."""
         yield from result.cast(self.output).to_batches(max_chunksize=ROWS)
+
+
+def _told_apart(name: str, value: Any) -> Written | None:
+    """What tells the value of a parameter from others; rows of a set go by a name that does."""
+    return None if name.startswith(SET_ROWS) else written(kept(value))
 
 
 def _window_starts(result: pa.Table, first: int) -> Any:
