@@ -34,6 +34,9 @@ class Program(Protocol):
     def names(self) -> tuple[str, ...]:
         """The queries that are reported."""
 
+    def has(self, id_: Any) -> bool:
+        """Whether one is there that can be ended."""
+
     def add(self, id_: Any, query: Any, now: int) -> None:
         """Take one more."""
 
@@ -62,6 +65,10 @@ class FixedProgram:
     def __init__(self, text: str, params: Mapping[str, Any], names: tuple[str, ...]) -> None:
         """Begin."""
         self.names, self._said = names, (text, dict(params))
+
+    def has(self, id_: Any) -> bool:  # noqa: ARG002
+        """None can."""
+        return False
 
     def add(self, id_: Any, query: Any, now: int) -> None:  # noqa: ARG002
         """Refuse."""
@@ -99,6 +106,10 @@ class SetProgram:
         found = self._chain.links[-1].matching
         assert isinstance(found, MembersMatching)
         return found
+
+    def has(self, id_: Any) -> bool:
+        """Whether there is such a row."""
+        return self.roster.has(id_)
 
     def add(self, id_: Any, query: Any, now: int) -> None:
         """Take a row of values more."""
@@ -141,6 +152,10 @@ class ListProgram:
     @property
     def _plans(self) -> Sequence[Plan]:
         return [link.plan for link in self._chain.links]
+
+    def has(self, id_: Any) -> bool:
+        """Whether there is a query of that name."""
+        return self.roster.has(id_)
 
     def add(self, id_: Any, query: Any, now: int) -> None:  # noqa: ARG002 - events of before are gone
         """Take a text or an expression more; it may read what others make."""
