@@ -29,6 +29,7 @@ STAGES = [
     {"algebra"},
     {"query_sets"},
     {"forms"},
+    {"rule_tables"},
     {"api"},
     {""},  # ouzel itself, which only re-exports
     {"testing"},

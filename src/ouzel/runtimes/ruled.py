@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from ouzel.errors import OuzelError, StateError
 from ouzel.language.document import document, is_list, text_entries
+from ouzel.logical.members import rows_name
 from ouzel.logical.parameters import ROWS
 from ouzel.logical.times import BEGINNING, END
 from ouzel.runtimes.fingerprint import differences
@@ -51,14 +52,23 @@ class Version:
 class Ruled:
     """A matcher, and what becomes of its queries when."""
 
-    def __init__(self, text: str, params: Mapping[str, Any], rules: Rules, make: Make) -> None:
-        """Begin with the queries as they are given."""
+    def __init__(
+        self, text: str, params: Mapping[str, Any], rules: Rules, make: Make, first: pa.Table | None = None
+    ) -> None:
+        """Begin with the queries as they are given, and the first rows of rules, if there are any."""
         self.text, self.params, self.rules, self._make = text, params, rules, make
         self.matcher = make(text, params)
-        self._begun = self._as_given()
+        self._begun = [*([] if first is None else [{"rules": rows_name(first)}]), *self._as_given()]
         self.agenda: list[Version] = []
         self.bounded = {one.id: one for one in self._first()}  # those that are there, but not for ever
         self._number, self._has_seen = 0, False
+        if first is not None:
+            self.take(first)
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs are kept that may become matches."""
+        return self.matcher.open_runs
 
     @property
     def now(self) -> int:
@@ -236,6 +246,22 @@ class Ruled:
             id_ = own.pop(columns.id)
             said = None if row["ends"] else next(iter(own.values())) if is_list(self.text) else own
             yield Version(row["since"], row["number"], row["until"], id_, said)
+
+
+def problem_of(rules: Rules, row: Mapping[str, Any]) -> str | None:
+    """What is wrong with a row of rules, if anything is."""
+    try:
+        rules.read(row)
+    except WRONG as error:
+        return str(error) or type(error).__name__
+    return None
+
+
+def check_rows(rules: Rules, table: pa.Table) -> None:
+    """Refuse rows that make no sense: they are known before anything runs."""
+    for place, row in enumerate(table.to_pylist()):
+        if (problem := problem_of(rules, row)) is not None:
+            raise OuzelError(f"rules: row {place}, the rule {row[rules.columns.id]!r}: {problem}")
 
 
 def in_json(name: str, found: pa.Table) -> pa.Table:

@@ -55,7 +55,7 @@ class Columns:
     any_id: bool = False
     """Whether ids may be of any type, as they become texts."""
 
-    def check(self, given: pa.Schema, time: pa.DataType) -> None:
+    def check(self, given: pa.Schema, time: pa.DataType | None) -> None:
         """Refuse a table that lacks columns, or whose columns can hold no such values."""
         for name in self.said.names:
             if name not in given.names:
@@ -67,7 +67,7 @@ class Columns:
             if name != self.id or not self.any_id:
                 _check_type(name, given.field(name).type, self.said.field(name).type)
         for name in self.valid:
-            if name in given.names:
+            if name in given.names and time is not None:
                 _check_type(name, given.field(name).type, time)
 
     def chosen(self, given: Sequence[str]) -> list[str]:
@@ -90,15 +90,28 @@ def rules_of(
     text: str, params: Mapping[str, Any], schema: Schema, how: How, fits: Fits = lambda _plans: None
 ) -> Rules:
     """How rules are read that change a program: a set of queries, or a list."""
+    required_program(text)
+    return ListRules(text, params, schema, how, fits) if is_list(text) else SetRules(text, params, schema, how)
+
+
+def required_program(text: str) -> None:
+    """Refuse what rules cannot change."""
+    if not is_list(text) and not any(isinstance(one, QuerySet) for one in parse(text)):
+        raise OuzelError(
+            "rules: required a set of queries, oz.queries(…), or a list of queries, which they change\n"
+            "  hint: give the query as a list: oz.match(events, [query], rules=…)"
+        )
+
+
+def columns_of(text: str, params: Mapping[str, Any]) -> Columns:
+    """What the columns of rules are called: those of a set, or those for texts."""
     if is_list(text):
-        return ListRules(text, params, schema, how, fits)
-    written = parse(text)
-    if len(written) == 1 and isinstance(written[0], QuerySet):
-        return SetRules(text, params, schema, how)
-    raise OuzelError(
-        "rules: required a set of queries, oz.queries(…), or a list of queries, which they change\n"
-        "  hint: give the query as a list: oz.match(events, [query], rules=…)"
-    )
+        return Columns(ID, VALID, pa.schema({ID: pa.string(), QUERY: pa.string()}), any_id=True)
+    (written,) = parse(text)
+    assert isinstance(written, QuerySet)
+    since, until = (name or usual for name, usual in zip(written.valid, VALID, strict=True))
+    said = pa.schema([one for one in params[written.rows].schema if one.name not in written.valid])
+    return Columns(written.id, (since, until), said)
 
 
 @dataclass(frozen=True)
@@ -126,10 +139,7 @@ class SetRules:
     @cached_property
     def columns(self) -> Columns:
         """The set's own columns, and by default those called `valid_from` and `valid_to`."""
-        since, until = (name or usual for name, usual in zip(self._written.valid, VALID, strict=True))
-        rows, valid = self._none.rows.schema, self._written.valid
-        said = pa.schema([one for one in rows if one.name not in valid])
-        return Columns(self._written.id, (since, until), said)
+        return columns_of(self.text, self.params)
 
     def read(self, row: Mapping[str, Any]) -> Rule:
         """The values of parameters; if all of them are null, the rule ends."""
@@ -169,7 +179,11 @@ class ListRules:
     schema: Schema
     how: How
     fits: Fits
-    columns: Columns = Columns(ID, VALID, pa.schema({ID: pa.string(), QUERY: pa.string()}), any_id=True)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """An id, and the text of a query."""
+        return columns_of(self.text, self.params)
 
     @cached_property
     def _plans(self) -> Sequence[Plan]:

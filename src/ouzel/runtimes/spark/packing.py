@@ -11,13 +11,16 @@ import pyarrow.compute as pc
 
 from ouzel.logical.times import BEGINNING
 from ouzel.runtimes.ingest import beyond_counting
-from ouzel.runtimes.spark.blobs import packed
+from ouzel.runtimes.spark.blobs import packed, written
 from ouzel.runtimes.spark.spreading import bucket_keys
 
 # The column that says for which bucket a row is: none if no query wants the event, which then only tells the time.
 BUCKET = "__bucket"
 # So many rows go into one blob at the most, whichever task they come from.
 ROWS = 200_000
+
+# Rules come from tasks whose numbers are that much lower, so before all events.
+RULES = 2**30
 
 # Blobs are empty rather than missing, and times never missing: pandas would make floats of them.
 PACKED = pa.schema(
@@ -60,6 +63,31 @@ class Packing:
             blobs[batch.column("bucket")[0].as_py()] = batch.column("blob")[0].as_py()
         every = np.ones(self.buckets, np.int64)
         columns = [bucket_keys(self.buckets), task * every, part * every, latest * every, blobs]
+        return pa.RecordBatch.from_arrays(
+            [pa.array(column, field.type) for column, field in zip(columns, PACKED, strict=True)], schema=PACKED
+        )
+
+
+@dataclass(frozen=True)
+class RulePacking:
+    """How rows of rules are packed: all of them for every bucket."""
+
+    buckets: int
+
+    def rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Pack the rows of one task."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        for part, rows in enumerate(_gathered(batches)):
+            yield self.part(rows, context.partitionId(), part)
+
+    def part(self, rows: pa.Table, task: int, part: int) -> pa.RecordBatch:
+        """Pack some rows of a task; they tell no time."""
+        every = np.ones(self.buckets, np.int64)
+        blobs = [written(rows)] * self.buckets
+        columns = [bucket_keys(self.buckets), (task - RULES) * every, part * every, BEGINNING * every, blobs]
         return pa.RecordBatch.from_arrays(
             [pa.array(column, field.type) for column, field in zip(columns, PACKED, strict=True)], schema=PACKED
         )

@@ -64,7 +64,7 @@ class Task:
     """One query of a program, over events of an Arrow schema; `output` is what Spark expects in return.
 
     `memory` is how many bytes of events a worker holds before it sorts them on disk; `slices` are those of time,
-    if the stream is cut by it; `tuning` are the switches of the engine.
+    if the stream is cut by it; `tuning` are the switches of the engine.  If it is `open`, other queries may come.
     """
 
     text: str
@@ -78,11 +78,12 @@ class Task:
     memory: int = 512 << 20
     slices: Slices | None = None
     tuning: Mapping[str, str] = field(default_factory=dict)
+    open: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans are made where they are needed: they do not travel.  Functions that users have registered do."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**fields, FUNCTIONS: registered_in(self.text)}
+        return {**fields, FUNCTIONS: registered_in(None if self.open else self.text)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Arrive in a worker."""
