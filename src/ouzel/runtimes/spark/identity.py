@@ -31,6 +31,12 @@ def remember(matches: DataFrame, stream: StreamTask) -> None:
     _streams[matches] = stream
 
 
+def is_in_json(matches: DataFrame) -> bool:
+    """Whether matches are texts in JSON beside the names of their queries, as of rules that are texts."""
+    stream = _streams.get(matches)
+    return stream is not None and stream.task.open and len(stream.outputs) == 1
+
+
 def check_checkpoint(matches: DataFrame, checkpoint: str | Path) -> None:
     """Refuse the checkpoint of another query; in a new one, write down which query begins it."""
     stream = _streams.get(matches)
