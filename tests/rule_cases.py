@@ -10,7 +10,7 @@ import ouzel as oz
 
 Rows = list[dict[str, Any]]
 TEMPLATE = (
-    "PATTERN SEQ(A a, B b, !(C c)) WHERE [k] AND a.x >= $least AND c.x = 1 WITHIN 12 RETURN a.eid AS a, b.eid AS b"
+    "PATTERN SEQ(A a, B b, !(C c)) WHERE [k] AND a.x >= $least AND c.x = 1 WITHIN 30 RETURN a.eid AS a, b.eid AS b"
 )
 FIRST: Rows = [
     {"id": "one", "least": 0, "valid_from": None, "valid_to": None},
@@ -18,9 +18,9 @@ FIRST: Rows = [
 ]
 SET = oz.queries(TEMPLATE, FIRST, valid_from="valid_from", valid_to="valid_to")
 TEXTS = [
-    "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 10 RETURN a.eid AS a, b.eid AS b",
-    "PATTERN SEQ(A a, B b, !(C c)) WHERE [k] AND c.x = 1 WITHIN 12 RETURN a.eid AS first",
-    "PATTERN SEQ(B+ b[], C c) WHERE skip_till_next_match { [k] } WITHIN 20 RETURN c.eid AS c, b.LEN AS n",
+    "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 25 RETURN a.eid AS a, b.eid AS b",
+    "PATTERN SEQ(A a, B b, !(C c)) WHERE [k] AND c.x = 1 WITHIN 30 RETURN a.eid AS first",
+    "PATTERN SEQ(B+ b[], C c) WHERE skip_till_next_match { [k] } WITHIN 40 RETURN c.eid AS c, b.LEN AS n",
 ]
 
 

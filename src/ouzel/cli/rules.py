@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,9 +17,6 @@ from ouzel.runtimes.files import read_files
 from ouzel.runtimes.rules import ID, QUERY, VALID
 from ouzel.runtimes.spark.columns import arrow_schema, result_schemas
 from ouzel.runtimes.spark.sources import read_stream
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 PANEL = "Rules"
 # What the one result of rules is called that are texts.
@@ -119,7 +116,7 @@ class Asked:
             return self.query(), {}
         return self.query(self.table.schema), {"rules": self.table}
 
-    def on_stream(self, session: SparkSession, events: DataFrame, time: str) -> tuple[oz.Query, dict[str, Any]]:
+    def on_stream(self, session: Any, events: Any, time: str) -> tuple[oz.Query, dict[str, Any]]:
         """What is to be matched on a stream, and the arguments for its rules."""
         if self.source is None:
             return self.in_batch()
@@ -127,7 +124,7 @@ class Asked:
         columns = arrow_schema(stream) if self.table is None else self.table.schema
         return self.query(columns), {"rules": stream if self.table is None else (self.table, stream)}
 
-    def _schema(self, events: DataFrame, time: str) -> str | None:
+    def _schema(self, events: Any, time: str) -> str | None:
         """The columns of the stream of rules, if they have to be said."""
         if self.schema is not None or _is_parquet(str(self.source)):
             return self.schema
