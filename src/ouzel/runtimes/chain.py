@@ -12,10 +12,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ouzel.errors import OuzelError
 from ouzel.logical.columns import needed_columns
+from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.apart import ApartPlan
 from ouzel.physical.contract import Adapts, Counters, Found, Matching, Takes
@@ -41,14 +43,14 @@ class Chain:
         self.links: list[_Link] = []
         self.add(plans)
 
-    def add(self, plans: Sequence[Plan]) -> None:
-        """Begin more, which follow those that are there."""
+    def add(self, plans: Sequence[Plan], since: int = BEGINNING) -> None:
+        """Begin more, which follow those that are there and see events that end at a time or later."""
         if any(plan.query.numbers_matches for plan in plans):
             raise OuzelError(
                 "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
                 "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
             )
-        self.links += [_Link(plan, self.limits, self.threads) for plan in plans]
+        self.links += [_Link(plan, self.limits, self.threads, since) for plan in plans]
         self._note_readers()
 
     def remove(self, names: Collection[str]) -> Counters:
@@ -136,8 +138,8 @@ class _Link:
 
     is_read = False
 
-    def __init__(self, plan: Plan, limits: Limits, threads: int) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, limits: Limits, threads: int, since: int) -> None:
+        self.plan, self.since = plan, since
         self.limits = limits
         self.threads = threads
         self.totals = RunningTotals(plan.query) if plan.query.aggregates else None
@@ -164,7 +166,10 @@ class _Link:
         """What of the latest events, and of those that waited, the query is given."""
         if self.inbox is None:
             return events.select(self.columns)
-        self.inbox.add(read_by(self.plan.query, events, made, self.columns))
+        read = read_by(self.plan.query, events, made, self.columns)
+        if len(read) and int(read.end_times.min()) < self.since:  # matches of others that waited since before
+            read = read.taken(np.flatnonzero(read.end_times >= self.since))
+        self.inbox.add(read)
         return self.inbox.before(until)
 
     def push(self, events: EventTable, until: int | None) -> Found:
@@ -185,9 +190,12 @@ class _Link:
     def state(self) -> State:
         states = {"matching": self.matching.state()}
         states |= {} if self.totals is None else {"totals": self.totals.state()}
-        return in_parts(states | ({} if self.inbox is None else {"inbox": self.inbox.state()}))
+        return {"since": self.since} | in_parts(
+            states | ({} if self.inbox is None else {"inbox": self.inbox.state()})
+        )
 
     def resume(self, state: State) -> None:
+        self.since = state.get("since", BEGINNING)  # there was none in snapshots of before
         self.matching.resume(part("matching", state))
         if self.totals is not None:
             self.totals.resume(part("totals", state))

@@ -157,7 +157,7 @@ class ListProgram:
         """Whether there is a query of that name."""
         return self.roster.has(id_)
 
-    def add(self, id_: Any, query: Any, now: int) -> None:  # noqa: ARG002 - events of before are gone
+    def add(self, id_: Any, query: Any, now: int) -> None:
         """Take a text or an expression more; it may read what others make."""
         self.roster.check_new(id_)
         text, brought = _said(query)
@@ -178,7 +178,7 @@ class ListProgram:
         plans = compile_query(alone, schema, own, *self._how).plans
         made = {plan.query.into for plan in plans}
         self._refuse_late_makers(id_, made)
-        self._chain.add(plans)
+        self._chain.add(plans, now)
         self.roster.params = params
         self.roster.entries[id_] = entry
 
