@@ -97,6 +97,20 @@ def test_a_rule_without_a_time_or_too_late_counts_from_now() -> None:
     assert ids(matcher, events_at(4), 5) == ["late", "late", "now", "now"]  # at 3, which waited, and at 4
 
 
+@pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
+def test_of_late_rows_the_one_that_was_to_begin_last_holds(kept: bool) -> None:
+    matcher = ruled(document([], "list"))
+    matcher.take(rows_of(rule("r", "PATTERN A a", since=2), "query"))
+    ids(matcher, events_at(1, 2, 3), 9)
+    if kept:
+        snapshot, matcher = matcher.snapshot(), ruled(document([], "list"))
+        matcher.restore(snapshot)
+    matcher.take(rows_of(rule("r", None, since=1), "query"))  # overtaken by the one that is there
+    assert ids(matcher, events_at(10), 11) == ["r"]
+    matcher.take(rows_of([*rule("r", None, since=6), *rule("r", "PATTERN B b", since=5)], "query"))
+    assert ids(matcher, events_at(12), 13) == []
+
+
 def test_of_rows_for_one_time_the_last_holds() -> None:
     matcher = ruled(document([], "list"))
     matcher.take(rows_of([*rule("r", since=5), *rule("r", "PATTERN B b RETURN b.eid", since=5)], "query"))

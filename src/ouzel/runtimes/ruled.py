@@ -7,9 +7,10 @@ it are matched, and none after it; where a batch ends makes no difference.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from ouzel.state import read_snapshot, write_snapshot
 
 # The one result of a list that changes: which query it is, and its match as a text in JSON.
 MATCHES = "rules"
+TIMES = ("since", "meant", "number", "until")
 FOUND = pa.schema({"query": pa.string(), "match": pa.string()})
 # What a row that makes no sense may lead to: nothing of that may stop a stream.
 WRONG = (OuzelError, ArithmeticError, LookupError, TypeError, ValueError)
@@ -38,15 +40,24 @@ Make = Callable[[str, Mapping[str, Any]], Matcher]
 """Makes a matcher of a text and values beside it."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Version:
-    """A rule for some time; of those that begin at one time, the one that came last is the one that holds."""
+    """A rule for some time; `since` is when it begins here: later than it was `meant` to, if its row was late.
+
+    Of those of one id the one that is meant to begin last holds, and of these the one that came last.
+    """
 
     since: int
+    meant: int
     number: int
     until: int
-    id: Any = None
-    said: Any = None
+    id: Any
+    said: Any
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Where it stands on the agenda."""
+        return self.since, self.meant, self.number
 
 
 class Ruled:
@@ -60,7 +71,7 @@ class Ruled:
         self.matcher = make(text, params)
         self._begun = [*([] if first is None else [{"rules": rows_name(first)}]), *self._as_given()]
         self.agenda: list[Version] = []
-        self.bounded = {one.id: one for one in self._first()}  # those that are there, but not for ever
+        self._hold(self._first())
         self._number, self._has_seen = 0, False
         if first is not None:
             self.take(first)
@@ -98,7 +109,13 @@ class Ruled:
             begin, end = (
                 other if one is None else one for one, other in zip(ticks, (BEGINNING, END), strict=True)
             )
-            yield Version(begin, 0, end, row.pop(entry["id"]), row)
+            yield Version(begin, begin, 0, end, row.pop(entry["id"]), row)
+
+    def _hold(self, versions: Iterable[Version]) -> None:
+        """Know which versions are there, and when they end; first ones that are there for ever need not be."""
+        self.held = {one.id: one for one in versions}
+        self._ends = [(one.until, one.number, one.id) for one in self.held.values() if one.until < END]
+        heapify(self._ends)
 
     # ---- rules -------------------------------------------------------------------------------------------
 
@@ -113,31 +130,44 @@ class Ruled:
         return refused
 
     def _note(self, rule: Rule) -> None:
-        since = self.now if rule.since is None else max(rule.since, self.now)
+        meant = self.now if rule.since is None else rule.since
         self._number += 1
-        insort(self.agenda, Version(since, self._number, rule.until, rule.id, rule.said), key=_place)
+        version = Version(max(meant, self.now), meant, self._number, rule.until, rule.id, rule.said)
+        insort(self.agenda, version, key=_place)
 
     @property
     def _next(self) -> int:
         """When something changes next."""
-        ends = (one.until for one in self.bounded.values())
-        begins = (one.since for one in self.agenda[:1])
-        return min((*begins, *ends), default=END)
+        ending = self._first_to_end()
+        return min(END if ending is None else ending.until, self.agenda[0].since if self.agenda else END)
+
+    def _first_to_end(self) -> Version | None:
+        """The first of those to end that are there; what stands before it in the queue is gone already."""
+        while self._ends:
+            _until, number, id_ = self._ends[0]
+            found = self.held.get(id_)
+            if found is not None and found.number == number:
+                return found
+            heappop(self._ends)
+        return None
 
     def _change(self, now: int) -> int:
         """Let rules end and begin whose time has come; how many could not."""
         refused = 0
-        for one in sorted((one for one in self.bounded.values() if one.until <= now), key=_place):
-            del self.bounded[one.id]
-            refused += self._ended(one.id)
+        while (ending := self._first_to_end()) is not None and ending.until <= now:
+            del self.held[ending.id]
+            refused += self._ended(ending.id)
         while self.agenda and self.agenda[0].since <= now:
             refused += self._begin(self.agenda.pop(0), now)
         return refused
 
     def _begin(self, version: Version, now: int) -> int:
-        before = self.bounded.pop(version.id, None)
-        if before is not None and before.since > version.since:
+        before = self.held.get(version.id)
+        if before is not None and before.meant > version.meant:
+            if before.since <= version.since:
+                return 0  # it is too late: another has taken its place
             insort(self.agenda, before, key=_place)  # it was there beforehand, and will be again
+        self.held.pop(version.id, None)
         if self._ended(version.id):
             return 1
         if version.said is None or version.until <= max(now, version.since):
@@ -146,8 +176,9 @@ class Ruled:
             self.matcher.add(version.id, version.said)
         except OuzelError:
             return 1
+        self.held[version.id] = version
         if version.until < END:
-            self.bounded[version.id] = version
+            heappush(self._ends, (version.until, version.number, version.id))
         return 0
 
     def _ended(self, id_: Any) -> int:
@@ -194,7 +225,7 @@ class Ruled:
         """All there is to know to go on elsewhere."""
         inner = np.frombuffer(self.matcher.snapshot(), np.uint8)
         header = {"begun": self._begun, "number": self._number, "has_seen": self._has_seen}
-        values = {"agenda": self._written(self.agenda), "bounded": self._written(self.bounded.values())}
+        values = {"agenda": self._written(self.agenda), "held": self._written(self.held.values())}
         return write_snapshot(header, {"matcher": inner, **values})
 
     def restore(self, data: bytes) -> None:
@@ -210,7 +241,7 @@ class Ruled:
         self.matcher.restore(inner)
         self._number, self._has_seen = header["number"], header["has_seen"]
         self.agenda = list(self._read(values["agenda"]))
-        self.bounded = {one.id: one for one in self._read(values["bounded"])}
+        self._hold(self._read(values["held"]))
 
     def _said(self, inner: bytes) -> tuple[str, Mapping[str, Any]]:
         """The queries of a snapshot: of a set, its rows then under the template now, which may return others."""
@@ -226,16 +257,14 @@ class Ruled:
     def _written(self, versions: Any) -> pa.Table:
         said = self.rules.columns.said
         own = {f"own {one.name}": one.type for one in said}
-        schema = pa.schema(
-            {"since": pa.int64(), "number": pa.int64(), "until": pa.int64(), "ends": pa.bool_(), **own}
-        )
+        schema = pa.schema({**dict.fromkeys(TIMES, pa.int64()), "ends": pa.bool_(), **own})
         rows = []
         for one in versions:
             values = (
                 {} if one.said is None else one.said if isinstance(one.said, dict) else {said.names[1]: one.said}
             )
             named = {self.rules.columns.id: one.id, **values}
-            times = {"since": one.since, "number": one.number, "until": one.until, "ends": one.said is None}
+            times = {name: getattr(one, name) for name in TIMES} | {"ends": one.said is None}
             rows.append({**times, **{f"own {name}": value for name, value in named.items()}})
         return pa.Table.from_pylist(rows, schema)
 
@@ -245,7 +274,7 @@ class Ruled:
             own = {name: row[f"own {name}"] for name in columns.said.names}
             id_ = own.pop(columns.id)
             said = None if row["ends"] else next(iter(own.values())) if is_list(self.text) else own
-            yield Version(row["since"], row["number"], row["until"], id_, said)
+            yield Version(*(row[name] for name in TIMES), id_, said)
 
 
 def problem_of(rules: Rules, row: Mapping[str, Any]) -> str | None:
@@ -273,8 +302,8 @@ def _joined(parts: list[dict[str, pa.Table]]) -> dict[str, pa.Table]:
     return {name: pa.concat_tables(part[name] for part in parts) for name in parts[0]}
 
 
-def _place(version: Version) -> tuple[int, int]:
-    return version.since, version.number
+def _place(version: Version) -> tuple[int, int, int]:
+    return version.place
 
 
 def _is_said(value: Any) -> bool:
