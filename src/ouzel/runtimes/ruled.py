@@ -274,7 +274,7 @@ class Ruled:
             own = {name: row[f"own {name}"] for name in columns.said.names}
             id_ = own.pop(columns.id)
             said = None if row["ends"] else next(iter(own.values())) if is_list(self.text) else own
-            yield Version(*(row[name] for name in TIMES), id_, said)
+            yield Version(**{name: row[name] for name in TIMES}, id=id_, said=said)
 
 
 def problem_of(rules: Rules, row: Mapping[str, Any]) -> str | None:
