@@ -101,3 +101,31 @@ def test_keys_are_for_texts() -> None:
         Bench(NOTHING, 1, rules=RuleTables(), keys=["key"])
     with pytest.raises(oz.OuzelError, match=r"required an equivalence test, \[k\]"):
         Bench(["PATTERN A a"], 1, rules=RuleTables(), keys=["k"])
+
+
+def test_late_events_beside_rules_that_are_texts() -> None:
+    bench = Bench(NOTHING, 1, rules=RuleTables(), late=True)
+    bench.push(
+        [{**END, "eid": "a", "ts": 5, "type": "A"}, END],
+        rules=table([{"id": "r", "query": "PATTERN A a RETURN a.eid", "valid_from": None, "valid_to": None}]),
+    )
+    bench.push([{**END, "eid": "late", "ts": 1}])
+    first, second = bench.found()
+    assert first["rules"] == {"query": "r", "match": '{"eid": "a"}'}
+    assert (second["query"], second["late"]["eid"]) == ("late", "late")
+
+
+def test_a_template_may_return_others_when_it_goes_on() -> None:
+    before, after = (
+        Bench(
+            oz.queries(f"PATTERN A a WHERE a.x > $n RETURN a.x AS {name}", [{"id": 1, "n": 5}]),
+            1,
+            rules=RuleTables(),
+        )
+        for name in ("first", "second")
+    )
+    a = {**END, "eid": "a", "type": "A", "x": 3}
+    before.push([{**a, "ts": 1}], rules=pa.table({"id": [2], "n": [2]}))
+    after.handles = before.handles
+    after.push([{**a, "ts": 2}, END])
+    assert [*before.found(), *after.found()] == [{"id": 2, "second": 3}] * 2
