@@ -58,7 +58,7 @@ WRONG: dict[str, tuple[Any, Any, str]] = {
     "into": ([], [{"id": "r", "query": "PATTERN A RETURN A.x INTO T"}], "the rule 'r': INTO"),
     "no parameter": (SET, [{"id": "r"}], "required a column 'least'; got id"),
     "another type": (SET, [{"id": "r", "least": "x"}], "column 'least': required int64; got string"),
-    "times": ([], [{"id": "r", "query": "PATTERN A", "valid_from": "soon"}], "validity of the query 'r'"),
+    "times": ([], [{"id": "r", "query": "PATTERN A", "valid_from": "soon"}], "'valid_from': required"),
 }
 
 

@@ -48,13 +48,11 @@ def test_among_others_in_a_list() -> None:
     assert found["query2"] == [{"x": 0}, {"x": 2}, {"x": 4}, {"x": 6}]
 
 
-def test_two_sets_and_a_parameter_of_another_query_in_a_list() -> None:
-    other = oz.queries("PATTERN A WHERE A.x = $v RETURN A.x", [{"id": 1, "v": 2}])
-    single = "PATTERN B WHERE B.x = $w RETURN B.x"
-    found = oz.match(EVENTS, [oz.queries(PAIRS, ROWS), other, single], params={"w": 3})
-    assert found["query1"] == oz.match(EVENTS, oz.queries(PAIRS, ROWS))
-    assert found["query2"] == [{"id": 1, "x": 2}]
-    assert found["query3"] == [{"x": 3}]
+def test_sets_and_others_in_a_list_have_their_own_values() -> None:
+    sets = [oz.queries(PAIRS, ROWS), oz.queries(NEXT, [{"id": 1, "d": 2}])]
+    found = oz.match(EVENTS, [*sets, A.where("x = $x")], params={"x": 4})
+    assert [found["query1"], found["query2"]] == [oz.match(EVENTS, one) for one in sets]
+    assert found["query3"] == [{"x": 4, "start": 4, "end": 4}]
 
 
 def test_what_all_share_is_said_beside() -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
+import pyarrow as pa
+
 from ouzel.errors import OuzelError
 
 Clock = Callable[[], float]
@@ -80,6 +82,17 @@ def timed(run: Callable[[], Any], clock: Clock = perf_counter) -> tuple[Any, flo
     began = clock()
     result = run()
     return result, clock() - began
+
+
+def rows_of(found: Any) -> int:
+    """How many rows there are in what was found: a table, a dict of them, or a list of these.
+
+    >>> rows_of([pa.table({"x": [1, 2]}), {"a": pa.table({"x": [3]})}])
+    3
+    """
+    if isinstance(found, pa.Table):
+        return len(found)
+    return sum(map(rows_of, found.values() if isinstance(found, dict) else found))
 
 
 def relative(rows: Iterable[Row], to: str) -> Iterator[Row]:

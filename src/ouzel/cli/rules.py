@@ -149,12 +149,10 @@ def result_name(query: oz.Query) -> str:
 
 def read_rules(path: str) -> pa.Table:
     """The rules of a file; an empty text in CSV is none."""
-    since, until = (read_files([path], name) for name in VALID)  # each with one column of times
-    table = since.table
-    for problem in (*since.problems, *until.problems):
+    read = read_files([path], VALID)
+    table = read.table
+    for problem in read.problems:
         raise oz.SchemaError(f"'{path}': {problem}")
-    if VALID[1] in table.column_names:
-        table = table.set_column(table.column_names.index(VALID[1]), VALID[1], until.table.column(VALID[1]))
     if QUERY in table.column_names and pa.types.is_string(table.schema.field(QUERY).type):
         texts = table.column(QUERY)
         table = table.set_column(

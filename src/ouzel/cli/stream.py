@@ -66,11 +66,11 @@ class Stream:
         places = (self.source, self.schema, self.to, asked.source, asked.schema)
         session = stoppable_session(lambda: stream_session(*places, master=master))
         events = oz.read_stream(self.source, self.schema, session=session)
-        query, rules = asked.on_stream(session, events, options["time"])
+        time = options["time"] if isinstance(options["time"], str) else options["time"][-1]  # when events end
+        query, rules = asked.on_stream(session, events, time)
         delay = int(self.watermark) if self.watermark.isdigit() else self.watermark
         how = SparkOptions(buckets=self.buckets or SparkOptions.buckets, keys=self.keys)
         matches = oz.match(events, query, watermark=delay, spark=how, **options, **rules)
-        time = arrow_schema(events).field(options["time"]).type
         if self.to is not None:
             others = {"format": self.file_format} if self.file_format and not topic_of(self.to) else {}
             running = oz.write_stream(
@@ -81,7 +81,7 @@ class Stream:
                 raise typer.BadParameter("is required over Spark Connect", param_hint="--to")
             writer = matches.select(as_json(matches).alias("value")).writeStream.foreachBatch(_print)
             running = started(matches, writer, checkpoint, available_now=self.available_now)
-        return Running(running, how.metrics, time)
+        return Running(running, how.metrics, arrow_schema(events).field(time).type)
 
 
 def _print(frame: Any, _batch: int) -> None:

@@ -19,9 +19,9 @@ from ouzel.logical.schema import Schema
 def bind_set(written: QuerySet, schema: Schema, parameters: Mapping[str, Any] | None, name: str) -> BoundQuery:
     """Bind the template to a schema, with the values of the first query; None stands for values not known yet."""
     rows = None if parameters is None else parameters[written.rows]
-    # in a list there may be values for other queries, and the rows of other sets
-    own = set(names_in(written.template))
-    others = {key: value for key, value in (parameters or {}).items() if key in own}
+    # among several queries there are values for others, too
+    mentioned = set(names_in(written.template))
+    others = {key: value for key, value in (parameters or {}).items() if key in mentioned}
     known = None
     if rows is not None:
         check_others(written, rows, others)

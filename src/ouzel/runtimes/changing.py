@@ -19,6 +19,7 @@ from ouzel.logical.program import composite_type
 from ouzel.logical.schema import Schema
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
+from ouzel.physical.shared.matching import SharedMatching
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.members import MembersMatching
 from ouzel.runtimes.roster import ListRoster, Said, SetRoster
@@ -102,9 +103,9 @@ class SetProgram:
         self.roster = SetRoster(entry, params[written.rows], others)
 
     @property
-    def _matching(self) -> MembersMatching:
+    def _matching(self) -> MembersMatching | SharedMatching:
         found = self._chain.links[-1].matching
-        assert isinstance(found, MembersMatching)
+        assert isinstance(found, MembersMatching | SharedMatching)
         return found
 
     def has(self, id_: Any) -> bool:
@@ -151,7 +152,7 @@ class ListProgram:
 
     @property
     def _plans(self) -> Sequence[Plan]:
-        return [link.plan for link in self._chain.links]
+        return self._chain.all_plans
 
     def has(self, id_: Any) -> bool:
         """Whether there is a query of that name."""
