@@ -17,6 +17,8 @@ FIRST: Rows = [
     {"id": "two", "least": 1, "valid_from": 40, "valid_to": 150},
 ]
 SET = oz.queries(TEMPLATE, FIRST, valid_from="valid_from", valid_to="valid_to")
+A, B = (oz.stream(name).select("eid", "k", "x") for name in "AB")
+EXPRESSION = A.prefixed("a").next(B.prefixed("b"), where="a.k = b.k AND b.x >= $least").select("a.eid", "b.eid")
 TEXTS = [
     "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 25 RETURN a.eid AS a, b.eid AS b",
     "PATTERN SEQ(A a, B b, !(C c)) WHERE [k] AND c.x = 1 WITHIN 30 RETURN a.eid AS first",
@@ -53,11 +55,11 @@ def lifetimes(rules: Rows) -> list[tuple[dict[str, Any], Any, Any]]:
     return found
 
 
-def alone(events: Rows, rules: Rows, **options: Any) -> list[str]:
+def alone(events: Rows, rules: Rows, template: Any = TEMPLATE, **options: Any) -> list[str]:
     """What each version of each rule finds by itself, in batch, with the id of its rule."""
     found = []
     for row, since, until in lifetimes(rules):
-        text = row.get("query", TEMPLATE)
+        text = row.get("query", template)
         values = {"least": row["least"]} if "least" in row else {}
         valid = {"id": row["id"], "valid_from": since, "valid_to": until}
         one = oz.queries(text, [{**valid, **values}], valid_from="valid_from", valid_to="valid_to")

@@ -17,7 +17,7 @@ from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.ruled import Ruled
 from ouzel.runtimes.rules import rules_of
-from rule_cases import FIRST, SET, TEXTS, Rows, alone, changes
+from rule_cases import EXPRESSION, FIRST, SET, TEMPLATE, TEXTS, Rows, alone, changes
 from spark_bench import SCHEMA
 from spark_events import EVENT_TYPES, stream
 
@@ -43,13 +43,14 @@ def found(tables: Sequence[Mapping[str, pa.Table]]) -> list[str]:
     return sorted(json.dumps(row) for one in tables for table in one.values() for row in table.to_pylist())
 
 
-@pytest.mark.parametrize("texts", [False, True], ids=["parameters", "texts"])
+@pytest.mark.parametrize("kind", ["parameters", "expression", "texts"])
 @pytest.mark.parametrize("seed", range(8))
-def test_wherever_batches_end_and_whenever_rules_come(seed: int, texts: bool) -> None:
+def test_wherever_batches_end_and_whenever_rules_come(seed: int, kind: str) -> None:
     """In any order, together with events or before them, in a matcher that is stopped now and then."""
-    chance = random.Random(seed)
+    chance, texts = random.Random(seed), kind == "texts"
     events, rules = stream(seed, 150, 200), changes(seed, 9, 200, texts=texts)
-    query = LIST if texts else oz.query(SET)
+    template = EXPRESSION if kind == "expression" else TEMPLATE
+    query = LIST if texts else oz.query(oz.queries(template, FIRST, valid_from="valid_from", valid_to="valid_to"))
     matcher = ruled(query.text, query.params)
     # a rule may come at any time before time has passed its beginning
     comes = [chance.randrange(rule["valid_from"]) for rule in rules]
@@ -70,7 +71,7 @@ def test_wherever_batches_end_and_whenever_rules_come(seed: int, texts: bool) ->
             matcher.restore(snapshot)
     tables.append(matcher.push(None, 10_000)[0])
     first = [{"id": "one", "query": TEXTS[0], "valid_from": None, "valid_to": None}] if texts else FIRST
-    expected = alone(events, [*first, *rules], types=EVENT_TYPES)
+    expected = alone(events, [*first, *rules], template, types=EVENT_TYPES)
     assert expected
     assert found(tables) == expected
 
