@@ -14,7 +14,7 @@ from ouzel.logical.algebra.streams import Base, is_linear_plus
 from ouzel.logical.expressions import Constant, references
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import INFERRED
-from ouzel.logical.values import BOOLEAN, Kind
+from ouzel.logical.values import BOOLEAN, STRING, Kind
 from ouzel.physical.automaton.cayuga import Sketch, sketch
 from ouzel.physical.automaton.edges import Edge, End
 from ouzel.physical.automaton.lacking import lacking_types
@@ -50,12 +50,9 @@ class Key:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What runs do at a state: wait until a gate opens, which `ends` their wait, or lets copies of them go on.
+    """What runs do at a state: wait until a gate opens, which `ends` their wait, or lets copies of them go on."""
 
-    Without a gate of the state's own, each way out of it is its own gate.
-    """
-
-    gate: Alternatives | None
+    gate: Alternatives
     ends: bool
     key: Key | None
 
@@ -134,6 +131,11 @@ def with_type(asks: Alternatives, base: Base, reader: Reader) -> Alternatives:
 
 def type_test(names: frozenset[str], reader: Reader) -> Test:
     """Whether an event is of one of some types."""
+    if len(names) == 1:
+        (name,) = names
+        wanted = Constant(name, STRING, NOWHERE)
+        number = reader.columns.type_number(name)
+        return Test(kernel.RANGE, number, sign="=", constants=(wanted,), of=OfAttribute("", Kind.STRING))
     number = reader.columns.number(OfType(names))
     yes = Constant(True, BOOLEAN, NOWHERE)
     return Test(kernel.RANGE, number, sign="=", constants=(yes,), of=OfAttribute("", Kind.BOOLEAN))

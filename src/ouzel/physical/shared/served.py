@@ -17,7 +17,7 @@ from ouzel.physical.shared.columns import Columns
 from ouzel.physical.shared.conditions import Reader, Values
 from ouzel.physical.shared.graph import Graph
 from ouzel.physical.shared.outline import Outline, outline_of
-from ouzel.physical.shared.parameters import lives_of, values_of
+from ouzel.physical.shared.parameters import lives_of, values_of, values_of_row
 from ouzel.physical.shared.tables import Table
 from ouzel.physical.shared.text_outline import text_outline
 
@@ -94,10 +94,11 @@ class Served:
         members = item.query.members
         assert members is not None
         assert members.rows is not None
-        rows = pa.Table.from_pylist([row], members.rows.schema)
-        lives = lives_of(members, rows)
+        lives = np.array([[BEGINNING, END]])
+        if any(members.written.valid):
+            lives = lives_of(members, pa.Table.from_pylist([row], members.rows.schema))
         lives[:, 0] = np.maximum(lives[:, 0], since)
-        number = self.graph.insert(item.outline, values_of(members, rows), lives)
+        number = self.graph.insert(item.outline, values_of_row(members, row), lives)
         self._whose.append([(self.items.index(item), len(item.names))])
         item.numbers.append(number)
         item.names.append(row[members.id])

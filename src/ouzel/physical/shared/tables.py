@@ -55,7 +55,7 @@ class GraphArrays(NamedTuple):
     - groups of edges: fork, signature, next group of the fork.
     - edges: hash, tests from, to; node, place of the variable, number if there are alternatives, next in chain;
       and, where that is all that a new run needs, its hash, and for how long it waits.
-    - edge_origins: group, next edge of the node, gate.
+    - edge_origins: group, next edge of the node.
     - tests: kind, column, variable and other, a byte each; bounds, or where the numbers are, and the program.
     - accepts: query, next of the node, state.
     """
