@@ -13,7 +13,7 @@ from ouzel.physical.automaton.edges import End
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.contract import Found, Intervals
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.finish.distinct_rows import distinct_in_order
+from ouzel.physical.finish.distinct_rows import distinct_in_order, with_one_zero
 from ouzel.physical.finish.order import in_order
 from ouzel.physical.match_table import MatchTable, One
 from ouzel.physical.meaning import arrow_values
@@ -69,7 +69,7 @@ def _rows(query: BoundQuery, outline: Outline, caught: Caught) -> tuple[Found, I
             tables.append(table)
             spans.append(intervals)
             owners.append(own.owners)
-    table, owner = pa.concat_tables(tables), np.concatenate(owners)
+    table, owner = with_one_zero(pa.concat_tables(tables)), np.concatenate(owners)
     starts, ends, start_times, end_times = (np.concatenate(some) for some in zip(*spans, strict=True))
     # whose they are comes before what they are
     content = [pa.chunked_array([owner]), *table.columns]
