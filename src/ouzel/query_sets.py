@@ -89,7 +89,10 @@ def queries(
         raise OuzelError(f"template: required one query; got {len(written)}\n  hint: give them as a list of sets")
     if not _is_name(id):
         raise OuzelError(f"id: required the name of a column; got {id!r}")
-    rows = _plain(to_arrow(parameters).table)
+    incoming = to_arrow(parameters)
+    if incoming.problems:
+        raise OuzelError(f"parameters: {incoming.problems[0]}")
+    rows = _plain(incoming.table)
     valid = (valid_from, valid_to)
     for what, name in (("id", id), ("valid_from", valid_from), ("valid_to", valid_to)):
         if name is not None and name not in rows.column_names:

@@ -85,6 +85,46 @@ def test_a_removed_id_comes_back_as_a_new_query() -> None:
     assert rows(matcher.push(EVENTS.slice(3))["query1"], "a", "b") == [(2, 3), (2, 5), (4, 5)]
 
 
+def many(count: int) -> list[str]:
+    """Queries that share a plan, as they are many."""
+    return [f"QUERY q{n} PATTERN SEQ(A a, B b) WHERE a.x >= {n} WITHIN 9 RETURN a.x" for n in range(count)]
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
+def test_queries_of_a_list_that_share_a_plan(kept: bool) -> None:
+    matcher = oz.matcher(many(66), EVENTS.schema)
+    matcher.push(EVENTS.slice(0, 3))
+    matcher.remove("q0")
+    matcher.push(EVENTS.slice(3, 1))
+    matcher = oz.restore(matcher.snapshot()) if kept else matcher
+    found = {name: rows(one, "x") for name, one in matcher.push(EVENTS.slice(4)).items() if one.num_rows}
+    assert found == {"q1": [(2,), (2,), (4,)], "q2": [(2,), (2,), (4,)], "q3": [(4,)], "q4": [(4,)]}
+
+
+def test_a_column_that_only_a_removed_query_read() -> None:
+    events = EVENTS.append_column("y", EVENTS["x"])
+    matcher = oz.matcher([*many(65), "QUERY y PATTERN A a WHERE a.y = 1"], events.schema)
+    matcher.remove("y")
+    assert list(matcher.push(events)) == [f"q{n}" for n in range(65)]
+
+
+def test_a_set_that_was_empty_is_restored_with_what_came() -> None:
+    floats = pa.schema({"id": "int64", "p": "float64"})
+    pairs = oz.queries(A.where("x < $p").select("x").next(B.rename(y="x")), floats.empty_table())
+    matcher = oz.matcher(pairs, EVENTS.schema)
+    matcher.add(2, {"p": float("inf")})
+    matcher = oz.restore(matcher.snapshot())
+    assert len(matcher.push(EVENTS)) == 3
+
+
+def test_a_null_beside_a_duration() -> None:
+    matcher = oz.matcher(oz.queries(A.next(B, where="duration() < $p"), [{"id": 1, "p": 3}]), EVENTS.schema)
+    matcher.add(2, {"p": None})
+    with pytest.raises(oz.OuzelError, match="required int64"):
+        matcher.add(3, {"p": 2.5})
+    assert {row["id"] for row in matcher.push(EVENTS).to_pylist()} == {1}
+
+
 def listed() -> oz.Matcher:
     return oz.matcher(["PATTERN A; B RETURN A.x INTO T", "PATTERN T"], EVENTS.schema)
 

@@ -126,3 +126,28 @@ def test_what_is_wrong_is_said(case: str) -> None:
     act, message = WRONG[case]
     with pytest.raises(oz.OuzelError, match=message):
         act()
+
+
+def test_a_window_bounds_a_single_event_that_lasts() -> None:
+    events = [{"s": 1, "e": 9, "type": "A", "x": 1}, {"s": 8, "e": 9, "type": "A", "x": 1}]
+    alone = oz.queries("PATTERN A a WHERE a.x = $p WITHIN 5 RETURN start(a) AS s", [{"id": 1, "p": 1}])
+    assert oz.match(events, alone, time=("s", "e")) == [{"id": 1, "s": 8}]
+
+
+@pytest.mark.parametrize("values", [[2.5, 2**70], [1, "a"], [2**70, 1]])
+def test_values_that_fit_no_type_are_refused(values: list[Any]) -> None:
+    with pytest.raises(oz.OuzelError, match=r"^parameters: row 1, column 'p'|^parameters: row 0, column 'p'"):
+        oz.queries(A.where("x < $p"), [{"id": place, "p": value} for place, value in enumerate(values)])
+
+
+def test_many_queries_that_look_at_very_many_columns() -> None:
+    events = [{"ts": n, "type": "A", **{f"c{k}": n for k in range(70)}} for n in range(3)]
+    texts = [f"PATTERN A a WHERE a.c{k} > 1 RETURN a.c{k} AS x" for k in range(70)]
+    texts += [f"PATTERN A a WHERE a.c0 * a.c0 + {k} > 2 RETURN a.c0 AS x" for k in range(70)]
+    assert oz.match(events, texts) == {f"query{k + 1}": oz.match(events, one) for k, one in enumerate(texts)}
+
+
+def test_a_null_beside_a_duration() -> None:
+    rows = [{"id": 1, "p": 3}, {"id": 2, "p": None}]
+    pairs = oz.queries(A.next(B.rename(y="x"), where="duration() < $p"), rows)
+    assert {row["id"] for row in oz.match(EVENTS, pairs)} == {1}

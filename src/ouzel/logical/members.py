@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,12 @@ from ouzel.logical.schema import Schema
 if TYPE_CHECKING:
     from ouzel.logical.query import BoundQuery
 
-# What stands for the values of a set that has no queries yet, by a test of Arrow's.
+# What stands for values of a set, by a test of Arrow's: what its queries have in common depends on none of them.
 _STAND_INS = (
     (pa.types.is_boolean, False),
-    (pa.types.is_integer, 0),
-    (pa.types.is_floating, 0.0),
-    (pa.types.is_decimal, 0),
+    (pa.types.is_integer, 1),
+    (pa.types.is_floating, 1.5),
+    (pa.types.is_decimal, Decimal(1)),
     (pa.types.is_temporal, "1970-01-01"),
 )
 
@@ -80,12 +81,15 @@ def parameters_of(written: QuerySet, columns: pa.Schema) -> list[str]:
 
 
 def example(written: QuerySet, rows: pa.Table) -> dict[str, Any]:
-    """The values of the first query, or such as it might have."""
-    names = parameters_of(written, rows.schema)
-    if rows.num_rows:
-        first: dict[str, Any] = rows.select(names).slice(0, 1).to_pylist()[0]
-        return first
-    return {name: _stand_in(rows.schema.field(name).type) for name in names}
+    """Values that its queries might have: those of the first, but for numbers, of which any is as good."""
+    found = {}
+    for name in parameters_of(written, rows.schema):
+        arrow = rows.schema.field(name).type
+        given = rows.column(name).drop_null()
+        is_any = pa.types.is_boolean(arrow) or pa.types.is_integer(arrow)
+        is_any = is_any or pa.types.is_floating(arrow) or pa.types.is_decimal(arrow)
+        found[name] = _stand_in(arrow) if is_any or not len(given) else given[0].as_py()
+    return found
 
 
 def _stand_in(arrow: pa.DataType) -> Any:

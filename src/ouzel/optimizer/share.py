@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ouzel.optimizer.plan import Plan
-from ouzel.physical.contract import PhysicalPlan, UnsuitableError
-from ouzel.physical.shared.plan import SharedPlan, check_suitable
+from ouzel.physical.contract import PhysicalPlan
+from ouzel.physical.shared.plan import Fitting, SharedPlan
 
 Groups = list[tuple[tuple[Plan, ...], PhysicalPlan]]
 """Plans that go together, and what runs them."""
@@ -18,8 +18,10 @@ def shared(plans: Sequence[Plan]) -> Groups:
     """Plans, some of them together, with what runs them; those that share one come first: they read no others."""
     sets = [plan for plan in plans if isinstance(plan.physical, SharedPlan)]
     others = [plan for plan in plans if not isinstance(plan.physical, SharedPlan)] if len(plans) >= MANY else []
-    able = [plan for plan in others if not plan.is_asked and not plan.rivals.tuning and _is_suitable(plan)]
-    together = [*sets, *(able if len(able) >= MANY else ())]
+    fits = Fitting()
+    together = [plan for plan in sets if fits.takes(plan.query)] if len(plans) > 1 else []
+    able = [plan for plan in others if not plan.is_asked and not plan.rivals.tuning and fits.takes(plan.query)]
+    together += able if len(able) >= MANY else ()
     if len(together) < 2:
         return alone(plans)
     return group(plans, {plan.query.name for plan in together})
@@ -39,11 +41,3 @@ def group(plans: Sequence[Plan], names: set[str]) -> Groups:
     own = [plan.physical for plan in together if isinstance(plan.physical, SharedPlan)]
     merging, indexed = all(one.merging for one in own), all(one.indexed for one in own)
     return [(together, SharedPlan(tuple(plan.query for plan in together), merging, indexed)), *rest]
-
-
-def _is_suitable(plan: Plan) -> bool:
-    try:
-        check_suitable(plan.query)
-    except UnsuitableError:
-        return False
-    return True

@@ -26,6 +26,7 @@ from ouzel.physical.contract import Adapts, Counters, Found, Matching, PhysicalP
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limit_errors import advising
 from ouzel.physical.limits import Limits
+from ouzel.physical.shared.matching import SharedMatching
 from ouzel.runtimes.composites import Inbox, composite_events, read_by
 from ouzel.runtimes.members import MembersMatching
 from ouzel.runtimes.replay import Replay, earliest
@@ -193,13 +194,17 @@ class _Link:
         return [plan.query.name for plan in self.plans]
 
     def remove(self, names: Collection[str]) -> None:
-        """End some queries: of those that share a plan, nothing is reported any more."""
+        """End some queries; others that share their plan go on."""
+        gone = [plan.query.name for plan in self.plans if plan.query.name in names]
+        if isinstance(self.matching, SharedMatching):
+            for name in gone:
+                self.matching.remove_query(name)
         self.plans = tuple(plan for plan in self.plans if plan.query.name not in names)
 
     @cached_property
     def columns(self) -> frozenset[str]:
         """What the query needs of events."""
-        return needed_columns([plan.query for plan in self.plans])
+        return needed_columns(self.physical.queries)
 
     @cached_property
     def matching(self) -> Matching:

@@ -119,6 +119,8 @@ class SetRoster:
             arrow = self.rows.schema.field(name).type
             try:
                 row[name] = pa.scalar(value, arrow).as_py()
+                if isinstance(value, float) and isinstance(row[name], int) and row[name] != value:
+                    raise ValueError(value)
             except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError, TypeError):
                 raise OuzelError(f"add: '{name}': required {arrow}, as in the set; got {value!r}") from None
         if row[self.id] is None:

@@ -272,8 +272,10 @@ def _lasts(sign: str, constant: Constant) -> Test:
 
 
 def _durations(sign: str, values: Any) -> tuple[Any, Any]:
-    if not isinstance(values, np.ndarray) or values.dtype.kind != "i":
-        raise UnsuitableError("a duration that is compared with no number of ticks")
+    if not isinstance(values, np.ndarray):  # with nulls, of which nothing is true
+        absent = np.array([one is None for one in values])
+        low, high = _durations(sign, np.array([one or 0 for one in values], np.int64))
+        return np.where(absent, MOST, low), np.where(absent, LEAST, high)
     clipped = np.clip(values, -LONGEST, LONGEST)
     least, most = np.full(len(values), LEAST), np.full(len(values), MOST)
     return {

@@ -125,6 +125,10 @@ class SharedMatching:
         """End a query of the set."""
         self.served.remove_row(id_)
 
+    def remove_query(self, name: str) -> None:
+        """End a query, or a whole set."""
+        self.served.remove_item(name)
+
     # ---- snapshots ---------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def _check(test: Test, values: pa.ChunkedArray, name: str) -> None:
         if test.of.kind in (Kind.STRING, Kind.BOOLEAN):
             wanted = (test.of.kind,)
     elif test.kind == kernel.LASTS:
-        wanted = (Kind.INTEGER,) if not values.null_count else ()
+        wanted = (Kind.INTEGER,)
     else:
         wanted = (Kind.INTEGER, Kind.FLOAT)
     if kind not in wanted:

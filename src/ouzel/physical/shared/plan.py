@@ -66,7 +66,23 @@ def is_open(query: BoundQuery) -> bool:
     return query.schema.is_open or any(one.attributes is None for c in query.components for one in c.types)
 
 
-def check_suitable(query: BoundQuery) -> None:
+class Fitting:
+    """Finds queries that fit into one plan: what all of them look at has to."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._reader = Reader(Columns())
+
+    def takes(self, query: BoundQuery) -> bool:
+        """Whether a query fits beside those that did before."""
+        try:
+            check_suitable(query, self._reader)
+        except UnsuitableError:
+            return False
+        return True
+
+
+def check_suitable(query: BoundQuery, reader: Reader | None = None) -> None:
     """Refuse a query or a set that cannot be shared, with an UnsuitableError that says why."""
     members = query.members
     plain = query if members is None else members.template
@@ -75,7 +91,7 @@ def check_suitable(query: BoundQuery) -> None:
     if is_open(plain):
         return  # what it asks is not known yet
     parameters = frozenset() if members is None else frozenset(members.parameters)
-    outline = outline_for(plain, Reader(Columns()), parameters)
+    outline = outline_for(plain, reader or Reader(Columns()), parameters)
     if members is not None:
         check_parameters(query, outline)
 

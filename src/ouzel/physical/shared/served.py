@@ -111,6 +111,14 @@ class Served:
         self.graph.remove(item.numbers[place])
         item.numbers[place] = -1
 
+    def remove_item(self, name: str) -> None:
+        """Take a query away, or all of a set."""
+        item = next(one for one in self.items if one.query.name == name)
+        for number in item.numbers:
+            if number >= 0:
+                self.graph.remove(number)
+        item.numbers = [-1] * len(item.numbers)
+
     def _set(self) -> Item:
         (item,) = self.items
         if not hasattr(self, "_places"):

@@ -57,6 +57,8 @@ def _check(query: BoundQuery) -> None:
         raise UnsuitableError("its window counts events")
     if query.non_overlap or query.aggregates or query.numbers_matches:
         raise UnsuitableError("its matches depend on each other")
+    if query.window is not None and len(query.components) == 1 and query.reads_lasting:
+        raise UnsuitableError("its window bounds single events, which last")
     if any(one.place is not Place.BEGIN for one in query.conjuncts):
         raise UnsuitableError("a condition is on no event")
 
