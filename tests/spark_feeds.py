@@ -23,6 +23,7 @@ class Feed:
 
     def __init__(self, spark: SparkSession, directory: Path) -> None:
         self.spark = spark
+        self.schema = SCHEMA
         self.source, self.sink, self.checkpoint = (directory / name for name in ("source", "sink", "checkpoint"))
         self.source.mkdir()
         self.count = 0
@@ -36,7 +37,7 @@ class Feed:
             self.count += 1
 
     def read(self) -> DataFrame:
-        return self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(self.source))
+        return self.spark.readStream.schema(self.schema).option("maxFilesPerTrigger", 1).json(str(self.source))
 
     def run(self, query: Any, options: oz.SparkOptions = BUCKETS, **others: Any) -> dict[str, int]:
         """Match all that has been added since; the numbers that the query's progress tells."""

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from semantics import everywhere
 
 SECONDS, ZONED = pa.timestamp("s"), pa.timestamp("us", "Europe/Berlin")
 
@@ -47,6 +48,27 @@ def pushed(agreed: pa.DataType, column: pa.Array) -> list[Any]:
 )
 def test_values_that_are_encoded_otherwise(agreed: pa.DataType, column: pa.Array, values: list[Any]) -> None:
     assert pushed(agreed, column) == values
+
+
+def halves(*values: float | None) -> pa.Array:
+    """A dictionary of half floats in which each value has its place."""
+    return pa.DictionaryArray.from_arrays(pa.array(range(len(values)), pa.int8()), pa.array(values, pa.float16()))
+
+
+# Arrow takes the bits of half floats for numbers where it makes one of several dictionaries.
+@pytest.mark.parametrize("restored", [False, True])
+def test_every_batch_has_its_own_dictionary_of_half_floats(restored: bool) -> None:
+    chunks = [halves(1.5, None, 1.5, None), halves(2.5, 1.5)]
+    events = pa.table({"ts": range(6), "type": ["A"] * 6, "x": pa.chunked_array(chunks)})
+    for query, expected in (
+        ("PATTERN A a RETURN a.x AS x, a.ts AS n", [(1.5, 0), (None, 1), (1.5, 2), (None, 3), (2.5, 4), (1.5, 5)]),
+        ("PATTERN A a WHERE [x] RETURN count(*) AS n OUTPUT AGGREGATE", [(1.5, 3.0), (2.5, 1.0)]),
+        ("PATTERN A a RETURN sum(a.x) AS x, count(a.x) AS n OUTPUT AGGREGATE", [(7.0, 4.0)]),
+    ):
+        wanted = [{"x": x, "n": n} for x, n in expected]
+        assert oz.match(events, query).to_pylist() == wanted
+        for size in (1, 4):
+            assert everywhere.pushed(query, events, size=size, restored=restored) == wanted
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,10 @@ import ouzel as oz
 MATCHER = "matcher"
 """Not an engine, but what lets one run batch by batch."""
 
+MORE = {"f": [1.0], "s": ["a"], "u": pa.array([1], pa.uint64())}
 EVENTS = {
-    "A": pa.table({"ts": [1], "k": [1], "x": [1], "d": pa.array([1], pa.decimal128(4, 1))}),
-    "B": pa.table({"ts": [2], "k": [1], "x": [2]}),
+    "A": pa.table({"ts": [1], "k": [1], "x": [1], "d": pa.array([1], pa.decimal128(19, 1)), **MORE}),
+    "B": pa.table({"ts": [2], "k": [1], "x": [2], **MORE}),
     "C": pa.table({"ts": [3], "x": [3]}),
     "D": pa.table({"ts": [4], "k": [1], "x": [4]}),
 }
@@ -41,6 +42,7 @@ class Refusal:
 
 ALGEBRA = "it runs patterns, and this is an expression of the algebra"
 DOUBLED = reduce(lambda made, _one: made.extend(x="x + x"), range(12), oz.stream("A"))
+MANY_CONDITIONS = " AND ".join(f"abs(a.x) < {number}" for number in range(63))
 IN_SEQUENCE = "an automaton takes events in sequence, not & or grouping closures"
 
 REFUSALS = [
@@ -83,7 +85,44 @@ REFUSALS = [
         "it computes e, decimal, which no register holds",
         oz.stream("A").extend(e="d").fold(oz.stream("A"), step=lambda s: s.extend(e="d.last")),
     ),
-    Refusal("automaton", "attributes that are computed of each other make too large an expression", DOUBLED),
+    *(
+        Refusal(engine, "attributes that are computed of each other make too large an expression", DOUBLED)
+        for engine in ("automaton", "shared")
+    ),
+    *(
+        Refusal("shared", why, example)
+        for why, example in (
+            ("it is no sequence of single events", "SEQ(A a, B+ b[])"),
+            ("it is no sequence of single events", "A a & B b"),
+            (r"\w+ minds events that no component wants", "SEQ(A a, B b) WHERE strict_contiguity {a.x < b.x}"),
+            ("its window counts events", "SEQ(A a, B b) WITHIN 3 EVENTS"),
+            ("its matches depend on each other", "SEQ(A a, B b) WITHIN 3 OUTPUT NON_OVERLAP"),
+            ("a condition is on no event", "SEQ(A a, B b) WHERE 1 < 2"),
+            ("some types lack an attribute", "SEQ(ANY(A, C) a, B b) WHERE [k]"),
+            ("keys are doubles, among which there may be what is no number", "SEQ(A a, B b) WHERE [f]"),
+            ("arithmetic of integers", "SEQ(A a, B b) WHERE a.x + 1 < b.x"),
+            ("a condition is more than a comparison", "SEQ(A a, B b) WHERE a.x = 1 OR b.x = 2"),
+            ("a comparison of the order of texts, or one that NaN passes", "SEQ(A a, B b) WHERE a.s < b.s"),
+            ("a comparison that NaN passes", "SEQ(A a, B b) WHERE a.f * 2.0 != b.f"),
+            ("it computes what shared plans do not", "SEQ(A a, B b) WHERE abs(a.f) < b.f"),
+            ("'[^']+' is of type .*, which shared plans do not compare", "SEQ(A a, B b) WHERE a.u = b.u"),
+            ("a number that no double holds", "SEQ(A a, B b) WHERE a.f * b.f > 9007199254740993"),
+            ("an expression of very many operators", f"SEQ(A a, B b) WHERE a.f{' + b.f' * 20} < 0"),
+            ("more than 62 columns and conditions are looked at", f"SEQ(A a, B b) WHERE {MANY_CONDITIONS}"),
+            (
+                "it computes values from one iteration of a fold to the next",
+                oz.stream("A").extend(n="1").fold(oz.stream("A"), step=lambda s: s.extend(n="n.last + 1")),
+            ),
+            (
+                "a duration that is compared with no number of ticks",
+                oz.stream("A").next(oz.stream("B"), where="duration() < 2.5"),
+            ),
+            (
+                "(query '.*': the engine shared cannot run this query: )?it reads matches of other queries",
+                "A a RETURN a.x INTO T PATTERN T",
+            ),
+        )
+    ),
     # ---- batch by batch ----------------------------------------------------------------------------------
     Refusal(
         MATCHER,

@@ -11,7 +11,12 @@ import ouzel as oz
 from engines.refusals import EVENTS, MATCHER, REFUSALS, Refusal, is_listed
 from ouzel.physical import ENGINES
 
-SCHEMA = pa.schema({"ts": "int64", "type": "string", "k": "int64", "x": "int64", "d": pa.decimal128(4, 1)})
+SCHEMA = pa.schema(
+    {
+        **{"ts": "int64", "type": "string", "k": "int64", "x": "int64", "d": pa.decimal128(19, 1)},
+        **{"f": "float64", "s": "string", "u": "uint64"},
+    }
+)
 EXAMPLES = list(dict.fromkeys(one.example for one in REFUSALS))
 
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ouzel as oz
-from engines.splits import EVERY_PUSH, in_batches, ingested
+from engines.splits import EVERY_PUSH, in_batches, ingested, whole
 from ouzel.compile import compile_query
 from ouzel.physical.compiled import kernel
 from ouzel.physical.tree import TreePlan, matching, memory
@@ -70,6 +70,13 @@ def test_batches_make_no_difference(query: RandomQuery, events: Events, cuts: li
     with patch.object(memory, "SPARE", EVERY_PUSH):
         found = in_batches(plan, table, cuts, resumed=resumed)
     assert found == in_batches(plan, table, [], resumed=False)
+
+
+def test_events_of_earlier_batches_refute_what_is_open_on_both_sides() -> None:
+    query = "PATTERN (A a; A b) & (A* c; !A) WITHIN 1 INCLUSIVE RETURN a.eid AS a, c[].eid AS c"
+    events = [{"eid": f"e{n}", "ts": ts, "type": "A", "k": 1, "x": 0, "y": 0} for n, ts in enumerate((0, 0, 1))]
+    plan, table = plan_of(query, events), ingested(events, types=TYPES)
+    assert in_batches(plan, table, [1], resumed=False) == whole(plan, table)
 
 
 @settings(max_examples=100)

@@ -48,6 +48,19 @@ BOUND: list[tuple[Any, str]] = [
         """,
     ),
     (
+        S.select("name", "price")
+        .rename(p="price", **{"p.last": "name"})
+        .fold(S.select("price").rename(p="price"), where="p > p.last"),
+        """
+        fold: 'p.last' may be the attribute of that name, or the value of 'p' before this iteration
+          line 1, column 5
+            p > p.last
+                ^^^^^^
+          required: a name of one meaning
+          hint: for the attribute write `p.last`, in backticks; for the value before, rename that
+        """,
+    ),
+    (
         S.where("place.city = 'Soria'"),
         """
         where: unknown attribute 'place.city'

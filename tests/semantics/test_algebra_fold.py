@@ -94,3 +94,18 @@ def test_last_behind_a_select_in_a_step() -> None:
     rows = [{"ts": 1, "p": 1, "n": "a"}, {"ts": 2, "p": 2, "n": "a"}]
     rises = S.fold(S, step=lambda s: s.select("p", "n").where("p > p.last"))
     assert given(rises, rows) == ["2 a [1, 2]"]
+
+
+def test_an_attribute_that_is_called_last() -> None:
+    """In backticks it is the attribute; without, it is, too, where nothing else can be meant."""
+    plain = A.select("last").prefixed("p")
+    assert given(plain.fold(plain, where="p.last > p.last.last"), "a1:last=1 a2:last=0 a3:last=2")[0] == "2 [1, 3]"
+    both = A.select("x", "last").rename(p="x", **{"p.last": "last"})
+    right = A.select("x").rename(p="x")
+    assert given(both.fold(right, where="p > `p.last`"), "a1:x=1,last=5 a2:x=2,last=0 a3:x=6,last=0") == [
+        "6 5 [1, 3]",
+        "6 0 [2, 3]",
+    ]
+    assert given(both.where("p.last > 1"), "a1:x=1,last=5") == ["1 5 [1, 1]"]
+    renamed = both.rename(q="p.last").fold(right, where="p > p.last")
+    assert given(renamed, "a1:x=1,last=5 a2:x=2,last=0") == ["2 5 [1, 2]"]

@@ -103,6 +103,16 @@ def test_the_whole_match_counts_in_a_larger_pattern() -> None:
     assert refuting == [3, 4, 5, 6, 7, 8, 9]
 
 
+def test_what_must_not_follow_one_operand_may_come_before_another() -> None:
+    refuting = [t for t in range(12) if not found("PATTERN (A; !B) & C WITHIN 5", f"a3 c5 b{t}")]
+    assert refuting == [4, 5, 6, 7]
+
+
+def test_beside_an_empty_closure_all_of_the_window_counts() -> None:
+    refuting = [t for t in range(12) if not found("PATTERN (D*; !B) & A & C WITHIN 5", f"a3 c5 b{t}")]
+    assert refuting == [1, 2, 3, 4, 5, 6, 7]
+
+
 def test_a_negative_operand_needs_a_window() -> None:
     with pytest.raises(oz.QueryError, match="'& !B' without WITHIN"):
         oz.query("PATTERN A & !B")

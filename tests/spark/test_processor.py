@@ -10,8 +10,11 @@ import pyarrow as pa
 import pytest
 
 from ouzel.errors import StateError
+from ouzel.logical.times import BEGINNING
+from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark import bucket_state, processor
-from ouzel.runtimes.spark.packing import latest_tick
+from ouzel.runtimes.spark.malformed import Required
+from ouzel.runtimes.spark.packing import BUCKET, Packing, latest_tick
 from spark_bench import END, Bench
 from spark_events import QUERIES, Events, expected, rows_of, stream
 
@@ -147,3 +150,20 @@ def test_the_latest_time() -> None:
     assert latest_tick(dates) == 9
     assert latest_tick(dates.slice(2)) < -(2**60)
     assert latest_tick(pa.chunked_array([pa.array([7], pa.timestamp("us", "UTC"))])) == 7
+
+
+def test_malformed_events_make_no_time_pass() -> None:
+    """What no query wants does: only its time is left of it."""
+    schema = pa.schema({"start": pa.int64(), "ts": pa.int64(), "type": pa.string()})
+    reading = Reading(start="start", types={"A": []})
+    packing = Packing(schema, "ts", 1, Required.by(reading, schema.names, ["start", "ts"]))
+
+    def latest(bucket: int | None, *row: object) -> int:
+        rows = pa.table(
+            {name: [value] for name, value in zip((*schema.names, BUCKET), (*row, bucket), strict=True)}
+        )
+        return int(packing.part(rows.cast(pa.schema([*schema, (BUCKET, pa.int32())])), 0, 0)["latest"][0].as_py())
+
+    assert latest(0, 1, 5, "A") == latest(None, None, 5, None) == 5
+    for row in ((6, 5, "A"), (None, 5, "A"), (1, 5, None), (1, 5, "B"), (-(2**63), 5, "A"), (1, None, "A")):
+        assert latest(0, *row) == BEGINNING

@@ -54,6 +54,20 @@ def test_one_file_per_type(spark: SparkSession, tmp_path: Path) -> None:
     assert json.loads(run(*events, "--runtime", "spark")) == {"tag": 2, "left_at": 3}
 
 
+@pytest.mark.parametrize("by_type", [False, True])
+def test_events_that_last(spark: SparkSession, tmp_path: Path, by_type: bool) -> None:
+    calls = {"Call": ["1,3,Call,1"], "Ring": ["2,4,Ring,2", "4,9,Ring,3", "5,7,Ring,4"]}
+    for name, rows in calls.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(["start,end,type,id", *rows]), encoding="utf-8")
+    following = oz.stream("Call").select("id").next(oz.stream("Ring").select("id").rename(ring="id"))
+    (tmp_path / "next.ozl").write_text(oz.query(following).text, encoding="utf-8")
+    files = [f"--events={f'{name}=' if by_type else ''}{tmp_path / name}.csv" for name in calls]
+    options = [*files, "--runtime", "spark", "--time", "start,end", "--format", "json"]
+    result = CliRunner().invoke(app, ["run", str(tmp_path / "next.ozl"), *options])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout) == {"id": 1, "ring": 4, "start": 1, "end": 7}
+
+
 def test_malformed_events_go_to_a_file(spark: SparkSession, readings: Path, tmp_path: Path) -> None:
     spark.createDataFrame([(None, "Shelf", 3)], "ts long, type string, tag long").write.mode("append").parquet(
         str(readings)

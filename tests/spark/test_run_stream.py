@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.avro.functions import to_avro
 from typer.testing import CliRunner, Result
 
+import ouzel as oz
 from ouzel.cli.commands import app
 from ouzel.cli.main import main
 from spark_events import QUERIES, SCHEMA, expected, rows, rows_of, stream
@@ -67,6 +68,21 @@ def test_matches_on_stdout(spark: SparkSession, source: Path) -> None:
     found = [json.loads(line) for line in result.stdout.splitlines()]
     assert rows_of(found) == expected(EVENTS, QUERY)
     assert result.stderr == f"201 events, {len(found)} matches\n"
+
+
+def test_events_that_last(spark: SparkSession, source: Path, tmp_path: Path) -> None:
+    """Watermark and lateness go by their end."""
+    calls = [(1, 3, "Call", 1), (2, 4, "Ring", 2), (5, 7, "Ring", 4), (4, 9, "Ring", 3), (99, 99, "End", 5)]
+    names = ("start", "end", "type", "id")
+    add(source, "1.json", [dict(zip(names, call, strict=True)) for call in calls])
+    following = oz.stream("Call").select("id").next(oz.stream("Ring").select("id").rename(ring="id"))
+    (tmp_path / "next.ozl").write_text(oz.query(following).text, encoding="utf-8")
+    schema = "start long, end long, type string, id long"
+    options = ["--stream", str(source), "--schema", schema, "--time", "start,end", "--available-now"]
+    result = CliRunner().invoke(app, ["run", str(tmp_path / "next.ozl"), *options])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout) == {"id": 1, "ring": 4, "start": 1, "end": 7}
+    assert result.stderr == "5 events, 1 match\n"
 
 
 def test_from_topic_to_topic(spark: SparkSession, kafka: str, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from ouzel.cli.options import (
     parameters,
     query_text,
     reading,
+    times_of,
     writing,
 )
 from ouzel.cli.progress import progress_bar
@@ -56,8 +57,9 @@ def explain(
     options = reading(time, type, no_type, order, time_unit)
     parsed = oz.query(query_text(query), parameters(param))
     if events:
+        how = writing(events_format, encoding, delimiter)
         with progress_bar("reading events"):
-            tables = read_events(events, time, writing(events_format, encoding, delimiter)).events
+            tables = read_events(events, times_of(time), how).events
             text = parsed.explain(tables, engine=engine, on_bad="quarantine", **options)
     else:
         text = parsed.explain(engine=engine)

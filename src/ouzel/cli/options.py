@@ -52,7 +52,12 @@ DelimiterOption = Annotated[
     ),
 ]
 TimeOption = Annotated[
-    str, typer.Option(rich_help_panel=EVENTS, metavar="COLUMN", help="The column with the time of an event.")
+    str,
+    typer.Option(
+        rich_help_panel=EVENTS,
+        metavar="COLUMN",
+        help="The column with the time of an event; of events that last: START,END.",
+    ),
 ]
 TypeOption = Annotated[
     str | None,
@@ -155,13 +160,35 @@ def reading(
     """The options of `match` that say how to read events."""
     if type is not None and no_type:
         raise typer.BadParameter("cannot be used together with --type", param_hint="--no-type")
-    options: dict[str, Any] = {"time": time, "time_unit": time_unit}
+    times = times_of(time)
+    if len(times) > 1 and order is not None:
+        raise typer.BadParameter(
+            f"cannot be used together with --time {time}: events that last are ordered by when they end",
+            param_hint="--order",
+        )
+    options: dict[str, Any] = {"time": times if len(times) > 1 else time, "time_unit": time_unit}
     if type is not None or no_type:
         options["type"] = type
     if order is not None:
         names = [name.strip() for name in order.split(",")]
         options["order"] = "arrival" if names == ["arrival"] else names
     return options
+
+
+def times_of(time: str) -> tuple[str, ...]:
+    """The columns that `--time` names: that of the time, or those in which events start and end.
+
+    >>> times_of("ts"), times_of("start, end")
+    (('ts',), ('start', 'end'))
+    """
+    if "," not in time:
+        return (time,)
+    names = tuple(name.strip() for name in time.split(","))
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise typer.BadParameter(
+            f"required COLUMN, or START,END of events that last; got '{time}'", param_hint="--time"
+        )
+    return names
 
 
 def writing(events_format: str | None, encoding: str | None, delimiter: str | None) -> Writing:

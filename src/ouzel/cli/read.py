@@ -64,12 +64,12 @@ def split(option: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def read_events(options: Sequence[str], time: str, how: Writing) -> Sources:
+def read_events(options: Sequence[str], times: Sequence[str], how: Writing) -> Sources:
     """Read the files that `--events` names."""
     parts = {
         name: [p for path in paths for p in _parts(path, how)] for name, paths in named_paths(options).items()
     }
-    return Sources({name: read_parts(held, time, how) for name, held in parts.items()})
+    return Sources({name: read_parts(held, times, how) for name, held in parts.items()})
 
 
 def _parts(path: str, how: Writing) -> list[Part]:

@@ -32,6 +32,7 @@ from ouzel.cli.options import (
     parameters,
     query_text,
     reading,
+    times_of,
     writing,
 )
 from ouzel.cli.progress import STDERR, progress_bar
@@ -138,6 +139,9 @@ Examples:
   # Times in a column of seconds, types in a column of another name
   ouzel run steep.ozl --events ticks.csv --time at --time-unit s --type symbol
 
+  # Events that last, such as calls: when they start, and when they end
+  ouzel run overlaps.ozl --events calls.csv --time start,end
+
   # One file per event type; ties in time broken by a sequence number
   ouzel run thefts.ozl --events Shelf=shelf.parquet --events Exit=exit.parquet \\
     --order ts,seq
@@ -223,7 +227,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
         return
     began, report = perf_counter(), oz.Report()
     with progress_bar("reading events") as bar:
-        sources = read_events(events, time, how)
+        sources = read_events(events, times_of(time), how)
         if aside and aside[1] == "csv":
             check_flat(sources.written, "name a .jsonl or .parquet file with --quarantine")
         if chosen == "csv":

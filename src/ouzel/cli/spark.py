@@ -130,7 +130,7 @@ class SparkRun:
         if list(tables) == [""]:
             found = oz.match(tables[""], query, **options)
         else:
-            table, types = self._united(tables, str(options["time"]))
+            table, types = self._united(tables, options["time"])
             found = oz.match(table, query, **{**options, "type": TYPE_COLUMN, "types": types})
         return found if isinstance(found, dict) else {query.names[0]: found}
 
@@ -171,11 +171,14 @@ class SparkRun:
             )
         return self.session.table(name)
 
-    def _united(self, tables: dict[str, DataFrame], time: str) -> tuple[DataFrame, dict[str, list[str]]]:
+    def _united(
+        self, tables: dict[str, DataFrame], time: str | tuple[str, ...]
+    ) -> tuple[DataFrame, dict[str, list[str]]]:
         """One table of several, one per event type."""
         from pyspark.sql import functions as f
 
-        types = {name: [column for column in one.columns if column != time] for name, one in tables.items()}
+        times = (time,) if isinstance(time, str) else time
+        types = {name: [column for column in one.columns if column not in times] for name, one in tables.items()}
         typed = [one.withColumn(TYPE_COLUMN, f.lit(name)) for name, one in tables.items()]
         return reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), typed), types
 

@@ -66,7 +66,7 @@ class Stream:
         delay = int(self.watermark) if self.watermark.isdigit() else self.watermark
         how = SparkOptions() if self.buckets is None else SparkOptions(buckets=self.buckets)
         matches = oz.match(events, query, watermark=delay, spark=how, **options)
-        time = arrow_schema(events).field(options["time"]).type
+        time = options["time"] if isinstance(options["time"], str) else options["time"][-1]  # when events end
         if self.to is not None:
             others = {"format": self.file_format} if self.file_format and not topic_of(self.to) else {}
             running = oz.write_stream(
@@ -77,7 +77,7 @@ class Stream:
                 raise typer.BadParameter("is required over Spark Connect", param_hint="--to")
             writer = matches.select(as_json(matches).alias("value")).writeStream.foreachBatch(_print)
             running = started(matches, writer, checkpoint, available_now=self.available_now)
-        return Running(running, how.metrics, time)
+        return Running(running, how.metrics, arrow_schema(events).field(time).type)
 
 
 def _print(frame: Any, _batch: int) -> None:

@@ -9,10 +9,13 @@ from typing import Any
 
 from numba import njit
 
-from ouzel.kernels.jit import OPTIONS, PLAIN, plain_digest, usable_directory
+from ouzel.kernels.jit import BORROWING, OPTIONS, PLAIN, plain_digest, usable_directory
 from ouzel.kernels.store import Store
 
 _compiler: Any = njit(**OPTIONS)
+# What only borrows arrays, and makes none, need not count who has them, which takes longer than what it does.
+_BORROWS: dict[str, Any] = {**OPTIONS, "_nrt": False}
+_borrowing: Any = njit(**_BORROWS)
 
 
 def jit(function: FunctionType) -> Any:
@@ -21,7 +24,7 @@ def jit(function: FunctionType) -> Any:
 
 
 def _stored(function: FunctionType, home: Path) -> Any:
-    compiled = _compiler(function)
+    compiled = (_borrowing if function.__module__ in BORROWING else _compiler)(function)
     compiled._cache = Store(home)
     return compiled
 

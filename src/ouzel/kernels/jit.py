@@ -24,14 +24,27 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ouzel.kernels import arithmetic, arrays, numbering, ordering, paths, records, windows
+from ouzel.kernels import (
+    arithmetic,
+    arrays,
+    numbering,
+    ordering,
+    paths,
+    records,
+    shared,
+    shared_links,
+    shared_tests,
+    windows,
+)
 from ouzel.kernels.interpret import defined, viewing
 from ouzel.kernels.trust import is_own_directory, key_of, make_own_directory
 from ouzel.kernels.unbroken import unbroken
 
 Kernel = Callable[..., Any]
 
-_MODULES = (arithmetic, arrays, numbering, ordering, paths, records, windows)
+_MODULES = (
+    *(arithmetic, arrays, numbering, ordering, paths, records, shared, shared_links, shared_tests, windows),
+)
 
 PLAIN: dict[str, FunctionType] = {
     name: value
@@ -43,6 +56,9 @@ PLAIN: dict[str, FunctionType] = {
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """How Numba compiles.  nogil: kernels run in several threads at once; numpy: our own code checks divisors."""
+
+BORROWING = tuple(one.__name__ for one in (shared, shared_links, shared_tests))
+"""Modules whose plain functions only borrow arrays, and make none."""
 
 _HEADER = '''"""Written by Ouzel; safe to delete."""
 import numpy as np

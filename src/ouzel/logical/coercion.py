@@ -78,7 +78,7 @@ def to_float(argument: Expression) -> Expression:
     if argument.type.kind not in _COUNTED:
         return argument
     if isinstance(argument, Constant):
-        return Constant(float(argument.value), FLOAT, argument.span, argument.exact)
+        return Constant(float(argument.value), FLOAT, argument.span, argument.exact, argument.parameter)
     return Apply(TO_FLOAT, (argument,), FLOAT, argument.span)
 
 
@@ -97,7 +97,7 @@ def _exact(argument: Expression) -> Expression:
     if not math.isfinite(argument.value):
         return argument
     value = argument.exact if argument.exact is not None else Decimal(repr(argument.value))
-    return decimal_constant(value, argument.span)
+    return replace(decimal_constant(value, argument.span), parameter=argument.parameter)
 
 
 def decimal_constant(value: Decimal, span: Span) -> Constant:

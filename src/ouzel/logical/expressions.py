@@ -40,12 +40,16 @@ class Extent(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A value known when the query is bound; `exact` is a number that a double does not quite hold."""
+    """A value known when the query is bound; `exact` is a number that a double does not quite hold.
+
+    `parameter` is the name of the parameter whose value it is: in a set of queries each has its own.
+    """
 
     value: Any
     type: ValueType
     span: Span = field(compare=False)
     exact: Decimal | None = None
+    parameter: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,8 @@ def parameter_value(source: str, written: tree.Parameter, parameters: Mapping[st
     value = _passed(source, written, parameters)
     if written.percent:
         return Constant(float(_number(source, written, value) / 100), FLOAT, written.span)
-    return _checked(source, written, f"the parameter ${written.name} is", value)
+    found = _checked(source, written, f"the parameter ${written.name} is", value)
+    return replace(found, parameter=written.name)
 
 
 def parameter_list(

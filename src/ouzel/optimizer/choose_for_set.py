@@ -10,9 +10,9 @@ from ouzel.logical.query import BoundQuery
 from ouzel.optimizer.choose_engine import AUTO, choose_engine
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.apart import ApartPlan
-from ouzel.physical.contract import Engines
+from ouzel.physical.contract import Engines, Offer
 
-APART = "one by one"
+APART, SHARED = "one by one", "shared"
 
 
 def choose_for_set(
@@ -27,15 +27,36 @@ def choose_for_set(
     assert members is not None
     if having is not object:
         raise OuzelError("a set of queries has no graph of its matches\n  hint: give the queries as a list")
-    template = choose_engine(members.template, engines, requested, tuning)
+    shared = next(one for one in engines if one.name == SHARED)
+    own = {switch.name for switch in shared.switches}
+    template = choose_engine(
+        members.template, engines, *((AUTO, {}) if requested == SHARED else (requested, tuning))
+    )
     known = replace(
         query, equivalences=tuple(replace(test, constant=None) for test in template.query.equivalences)
     )
+    why = f"the {requested} was asked for"
+    if requested in (AUTO, SHARED) and set(tuning or {}) <= own and members.rows is not None:
+        offer = shared.offer(known, tuning or {})
+        if isinstance(offer, Offer):
+            said = f"{len(members):,} queries at once"
+            return replace(
+                template,
+                query=known,
+                engine=SHARED,
+                engine_reason=f"{shared.purpose}: {said}",
+                physical=offer.make(),
+                cost=offer.cost,
+                passed_over=(),
+            )
+        why = offer.why
+        if requested == SHARED:
+            raise OuzelError(f"the engine {SHARED} cannot run this set of queries: {why}")
     return replace(
         template,
         query=known,
         engine=APART,
         engine_reason=f"each query on its own, the first by the {template.engine}",
-        physical=ApartPlan(known, "", requested, tuple(sorted((tuning or {}).items()))),
+        physical=ApartPlan(known, why, requested, tuple(sorted((tuning or {}).items()))),
         passed_over=(),
     )

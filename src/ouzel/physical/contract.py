@@ -12,7 +12,7 @@ gives, tables with a sign for every row; there is none yet.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -202,7 +202,8 @@ class Found:
     """Matches of a query, the events whose rows they mention, and how to compute with them.
 
     `totals` adds all of them up, where the engine has a way of its own.  `rows` are the attributes of what an
-    expression of the algebra gives; of its matches only the intervals matter, and no events are bound.
+    expression of the algebra gives; of its matches only the intervals matter, and no events are bound.  Of a set of
+    queries, `ids` name the query of each match.
     """
 
     query: BoundQuery
@@ -211,6 +212,7 @@ class Found:
     compute: Compute
     totals: Callable[[], MatchTotals] | None = None
     rows: pa.Table | None = None
+    ids: pa.Array | None = None
 
     @classmethod
     def of_rows(cls, query: BoundQuery, rows: pa.Table, intervals: Intervals, events: EventTable) -> Found:
@@ -223,7 +225,8 @@ class Found:
     def nothing(cls, query: BoundQuery, events: EventTable) -> Found:
         """No matches."""
         if query.members is not None:
-            return cls.of_rows(query, pa.table({}), (np.zeros(0, np.int64),) * 4, events)
+            found = cls.nothing(query.members.template, events)
+            return replace(found, query=query, ids=pa.array([], query.members.id_type))
         if query.algebra is not None:
             schema = pa.schema([(one.name, one.arrow) for one in query.algebra.attributes])
             return cls.of_rows(query, schema.empty_table(), (np.zeros(0, np.int64),) * 4, events)

@@ -195,7 +195,18 @@ def arrow_values(values: Sequence[Any], held: ValueType, arrow: pa.DataType) -> 
     if held.kind is Kind.DURATION and held.unit == "d":
         factor = NANOSECONDS["d"] // NANOSECONDS["s"]
         return pc.multiply(pa.array(values, pa.int64()), factor).cast(arrow)
+    if held.kind is Kind.DECIMAL and isinstance(values, np.ndarray) and values.dtype == np.int64:
+        return _decimals(values, held).cast(arrow)
     return pa.array(values, arrow)
+
+
+def _decimals(unscaled: Array, held: ValueType) -> pa.Array:
+    """Decimals of the integers that count their last digits."""
+    low = np.ma.getdata(unscaled)
+    words = np.stack([low, low >> 63], axis=1)
+    nulls = np.packbits(~np.ma.getmaskarray(unscaled), bitorder="little")
+    arrow = pa.decimal128(held.digits, held.scale)
+    return pa.Array.from_buffers(arrow, len(low), [pa.py_buffer(nulls), pa.py_buffer(words)])
 
 
 def times_column(values: Any, arrow: pa.DataType) -> pa.Array:

@@ -7,6 +7,7 @@ end at one moment are there before it sees any of them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,9 +17,11 @@ import pyarrow as pa
 
 from ouzel.errors import OuzelError
 from ouzel.logical.columns import needed_columns
+from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
+from ouzel.optimizer.share import Groups, alone, group, shared
 from ouzel.physical.apart import ApartPlan
-from ouzel.physical.contract import Adapts, Counters, Found, Matching, Takes
+from ouzel.physical.contract import Adapts, Counters, Found, Matching, PhysicalPlan, Takes
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limit_errors import advising
 from ouzel.physical.limits import Limits
@@ -39,32 +42,43 @@ class Chain:
         """Begin all of them, in an order in which each follows those that feed it; threads share large batches."""
         self.limits, self.threads = limits.settled(), threads  # of all together
         self.links: list[_Link] = []
-        self.add(plans)
+        self._none: EventTable | None = None
+        self._begin(plans, shared(plans))
 
     def add(self, plans: Sequence[Plan]) -> None:
         """Begin more, which follow those that are there."""
+        self._begin(plans, alone(plans))
+
+    def _begin(self, plans: Sequence[Plan], groups: Groups) -> None:
         if any(plan.query.numbers_matches for plan in plans):
             raise OuzelError(
                 "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
                 "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
             )
-        self.links += [_Link(plan, self.limits, self.threads) for plan in plans]
+        self.links += [_Link(some, physical, self.limits, self.threads) for some, physical in groups]
         self._note_readers()
 
     def remove(self, names: Collection[str]) -> Counters:
         """End some queries; what they did."""
-        gone = [link for link in self.links if link.plan.query.name in names]
-        self.links = [link for link in self.links if link.plan.query.name not in names]
-        self._note_readers()
         counters = Counters()
-        for link in gone:
-            counters.add(link.matching.counters)
+        kept = []
+        for link in self.links:
+            link.remove(names)
+            if link.plans:
+                kept.append(link)
+            else:
+                counters.add(link.matching.counters)
+        self.links = kept
+        self._note_readers()
         return counters
 
     def _note_readers(self) -> None:
-        read = {name for link in self.links for name in link.plan.query.composites}
-        for link in self.links:
-            link.is_read = link.plan.query.into in read
+        self._read = {name for plan in self.all_plans for name in plan.query.composites}
+
+    @property
+    def all_plans(self) -> list[Plan]:
+        """The plans of all queries, each after those that feed it."""
+        return [plan for link in self.links for plan in link.plans]
 
     @property
     def open_runs(self) -> int:
@@ -75,8 +89,9 @@ class Chain:
     def plans(self) -> list[Plan]:
         """Its plans as they are now, each with what is known of events if that may change it."""
         return [
-            replace(one.plan, statistics=one.matching.chosen_by) if isinstance(one.matching, Adapts) else one.plan
-            for one in self.links
+            replace(plan, statistics=link.matching.chosen_by) if isinstance(link.matching, Adapts) else plan
+            for link in self.links
+            for plan in link.plans
         ]
 
     def counters(self, before: Counters) -> Counters:
@@ -95,7 +110,7 @@ class Chain:
         """What the last query finds, and its result."""
         results, found = self._step(events, now)
         assert found is not None
-        return found, results[self.links[-1].plan.query.name]
+        return found, results[self.all_plans[-1].query.name]
 
     @property
     def waiting(self) -> int | None:
@@ -104,56 +119,89 @@ class Chain:
 
     def _step(self, events: EventTable, now: int | None) -> tuple[dict[str, pa.Table], Found | None]:
         found: Found | None = None
+        self._none = self._none or events.none()
         results: dict[str, pa.Table] = {}
         made: dict[str, EventTable] = {}
         settled: dict[str, int | None] = {}
         for link in self.links:
-            query = link.plan.query
             until = earliest(now, *(settled[name] for name in link.reads)) if link.reads else now
-            with advising(query):
-                found = link.push(link.given(events, made, until), until)
-                results[query.name] = link.result(found, until)
-            if query.into is not None and link.is_read:
-                settled[query.into] = earliest(until, link.matching.waiting)
-                made[query.into] = composite_events(query, found.matches, results[query.name])
+            with advising(link.plans[0].query):
+                for found in link.push(link.given(events, made, until), until):
+                    query = found.query
+                    results[query.name] = link.result(found, until)
+                    if query.into in self._read:
+                        settled[query.into] = earliest(until, link.matching.waiting)
+                        made[query.into] = composite_events(query, found.matches, results[query.name])
         return results, found
 
     def state(self) -> State:
         """What there is to know to go on elsewhere: the states of all links, by number, and whose they are."""
-        names = {"names": [link.plan.query.name for link in self.links]}
+        names = {"names": [json.dumps(link.names) for link in self.links]}
         return names | in_parts({str(number): link.state() for number, link in enumerate(self.links)})
 
     def resume(self, state: State) -> None:
-        """Go on from there; there were no names in snapshots of before."""
-        names = state.get("names", [link.plan.query.name for link in self.links])
-        numbers = {name: str(number) for number, name in enumerate(names)}
-        for link in self.links:
-            link.resume(part(numbers[link.plan.query.name], state))
+        """Go on from there, with the same queries together; there were no names in snapshots of before."""
+        if "names" not in state:
+            for number, link in enumerate(self.links):
+                link.resume(part(str(number), state))
+            return
+        plans = {plan.query.name: plan for plan in self.all_plans}
+        known = {tuple(link.names): link for link in self.links}
+        self.links = []
+        for number, text in enumerate(state["names"]):
+            names = json.loads(text)
+            link = known.get(tuple(names)) or self._together([plans[name] for name in names])
+            link.resume(part(str(number), state))
+            self.links.append(link)
+
+    def _together(self, plans: list[Plan]) -> _Link:
+        """A link of queries that were together elsewhere, which knows the columns of events."""
+        ((some, physical),) = group(plans, {plan.query.name for plan in plans}) if len(plans) > 1 else alone(plans)
+        link = _Link(some, physical, self.limits, self.threads)
+        if self._none is not None:
+            link.push(link.given(self._none, {}, BEGINNING), BEGINNING)
+        return link
 
 
 class _Link:
-    """A query, the matching that runs it, and what waits before it: composite events may come that end earlier."""
+    """A query, the matching that runs it, and what waits before it: composite events may come that end earlier.
 
-    is_read = False
+    Several queries that share a plan are one link; they read no composite events.
+    """
 
-    def __init__(self, plan: Plan, limits: Limits, threads: int) -> None:
-        self.plan = plan
+    def __init__(self, plans: tuple[Plan, ...], physical: PhysicalPlan, limits: Limits, threads: int) -> None:
+        self.plans, self.physical = plans, physical
         self.limits = limits
         self.threads = threads
-        self.totals = RunningTotals(plan.query) if plan.query.aggregates else None
-        self.reads = plan.query.composites
+        query = plans[0].query
+        self.totals = RunningTotals(query) if query.aggregates else None
+        self.reads = query.composites
         self.inbox = Inbox() if self.reads else None
-        self._none: pa.Table | None = None
+        self._none: dict[str, pa.Table] = {}
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the one query, or of the first."""
+        return self.plans[0]
+
+    @property
+    def names(self) -> list[str]:
+        """The queries."""
+        return [plan.query.name for plan in self.plans]
+
+    def remove(self, names: Collection[str]) -> None:
+        """End some queries: of those that share a plan, nothing is reported any more."""
+        self.plans = tuple(plan for plan in self.plans if plan.query.name not in names)
 
     @cached_property
     def columns(self) -> frozenset[str]:
         """What the query needs of events."""
-        return needed_columns([self.plan.query])
+        return needed_columns([plan.query for plan in self.plans])
 
     @cached_property
     def matching(self) -> Matching:
         """The plan at work, which begins as there are events: with it, kernels are written."""
-        physical = self.plan.physical
+        physical = self.physical
         if isinstance(physical, ApartPlan):
             return MembersMatching(physical, self.limits, Chain)
         if physical.takes is not Takes.IN_ORDER:
@@ -167,10 +215,13 @@ class _Link:
         self.inbox.add(read_by(self.plan.query, events, made, self.columns))
         return self.inbox.before(until)
 
-    def push(self, events: EventTable, until: int | None) -> Found:
+    def push(self, events: EventTable, until: int | None) -> list[Found]:
         """Match events; none that ends before a time will follow."""
-        (found,) = self.matching.push(events, until)
-        return found
+        founds = self.matching.push(events, until)
+        if len(self.plans) == len(founds):
+            return list(founds)
+        names = set(self.names)
+        return [found for found in founds if found.query.name in names]
 
     def result(self, found: Found, until: int | None) -> pa.Table:
         """What is reported of the matches that were found; the table of none is made but once."""
@@ -178,9 +229,10 @@ class _Link:
             return self.totals.step(found, earliest(until, self.matching.waiting))
         if len(found.matches):
             return result_table(found, self.threads)
-        if self._none is None:
-            self._none = result_table(found)
-        return self._none
+        name = found.query.name
+        if name not in self._none:
+            self._none[name] = result_table(found)
+        return self._none[name]
 
     def state(self) -> State:
         states = {"matching": self.matching.state()}

@@ -19,6 +19,7 @@ from ouzel.logical.program import composite_type
 from ouzel.logical.schema import Schema
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
+from ouzel.physical.shared.matching import SharedMatching
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.members import MembersMatching
 from ouzel.runtimes.roster import ListRoster, Said, SetRoster
@@ -95,9 +96,9 @@ class SetProgram:
         self.roster = SetRoster(entry, params[written.rows], others)
 
     @property
-    def _matching(self) -> MembersMatching:
+    def _matching(self) -> MembersMatching | SharedMatching:
         found = self._chain.links[-1].matching
-        assert isinstance(found, MembersMatching)
+        assert isinstance(found, MembersMatching | SharedMatching)
         return found
 
     def add(self, id_: Any, query: Any, now: int) -> None:
@@ -140,7 +141,7 @@ class ListProgram:
 
     @property
     def _plans(self) -> Sequence[Plan]:
-        return [link.plan for link in self._chain.links]
+        return self._chain.all_plans
 
     def add(self, id_: Any, query: Any, now: int) -> None:  # noqa: ARG002 - events of before are gone
         """Take a text or an expression more; it may read what others make."""

@@ -14,8 +14,9 @@ from ouzel.logical.columns import needed_columns
 from ouzel.logical.expressions import Expression, MatchNumber
 from ouzel.logical.pattern import has_conjunction_or_group
 from ouzel.optimizer.plan import Plan
+from ouzel.optimizer.share import shared
 from ouzel.physical.apart import ApartPlan
-from ouzel.physical.contract import AddsUp, Counters, Found, Matching
+from ouzel.physical.contract import AddsUp, Counters, Found, Matching, PhysicalPlan
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limit_errors import advising
 from ouzel.physical.limits import Limits
@@ -61,16 +62,39 @@ def find_program(
     Totals over matches come without the matches, where an engine can do that.
     """
     composites: dict[str, EventTable] = {}
-    steps = _Steps(progress, len(plans))
-    for plan in plans:
-        query = plan.query
-        given = read_by(query, events, composites, needed_columns([query]))
-        with advising(query):
-            matches, table = _answer(plan, given, limits, steps, counters or Counters(), threads)
-        if query.into is not None:
-            assert matches is not None
-            composites[query.into] = composite_events(query, matches, table)
-        yield plan, matches, table
+    groups = shared(plans)
+    steps = _Steps(progress, len(groups))
+    for some, physical in groups:
+        if len(some) > 1:
+            found = _find_shared(some, physical, events, limits, steps, counters or Counters())
+        else:
+            (plan,) = some
+            given = read_by(plan.query, events, composites, needed_columns([plan.query]))
+            with advising(plan.query):
+                found = [(plan, *_answer(plan, given, limits, steps, counters or Counters(), threads))]
+        for plan, matches, table in found:
+            if plan.query.into is not None:
+                assert matches is not None
+                composites[plan.query.into] = composite_events(plan.query, matches, table)
+            yield plan, matches, table
+
+
+def _find_shared(
+    plans: Sequence[Plan],
+    physical: PhysicalPlan,
+    events: EventTable,
+    limits: Limits,
+    steps: _Steps,
+    counters: Counters,
+) -> list[tuple[Plan, MatchTable | None, pa.Table]]:
+    """The matches of queries that share a plan, and their results."""
+    given = events.select(needed_columns([plan.query for plan in plans]))
+    matching = physical.begin(limits, once=True)
+    founds = matching.push(given, None, steps.tell(len(events)))
+    counters.add(matching.counters)
+    steps.add(len(events), len(events))
+    steps.next_query()
+    return [(plan, one.matches, result_table(one)) for plan, one in zip(plans, founds, strict=True)]
 
 
 def _answer(

@@ -6,6 +6,7 @@ unit depends on how the times happen to be written.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pyarrow as pa
@@ -30,13 +31,27 @@ def parse_times(table: pa.Table, time: str, name: str) -> tuple[pa.Table, list[P
     return table.set_column(table.column_names.index(time), time, parsed), problems
 
 
-def coarsen(table: pa.Table) -> pa.Table:
-    """Give timestamps the unit that they need: milliseconds, or finer where there are finer ones."""
-    for number, field in enumerate(table.schema):
-        if pa.types.is_timestamp(field.type):
-            column = table.column(number)
-            fitting = (_cast(column, pa.timestamp(unit, field.type.tz)) for unit in UNITS)
-            table = table.set_column(number, field.name, next(c for c in fitting if c is not None))
+def coarsen(table: pa.Table, times: Collection[str]) -> pa.Table:
+    """Give timestamps the unit that they need: milliseconds, or finer where there are finer ones.
+
+    `times` are the columns that say when an event is, which have one unit.
+    """
+    names = [field.name for field in table.schema if pa.types.is_timestamp(field.type)]
+    shared = [name for name in names if name in times]
+    for together in (shared, *([name] for name in names if name not in times)):
+        fitting = (_in_unit(table, together, unit) for unit in UNITS)
+        table = next(one for one in fitting if one is not None)
+    return table
+
+
+def _in_unit(table: pa.Table, names: Collection[str], unit: str) -> pa.Table | None:
+    """The table with timestamps in a unit, if they fit in it."""
+    for name in names:
+        number = table.column_names.index(name)
+        column = _cast(table.column(number), pa.timestamp(unit, table.schema.field(number).type.tz))
+        if column is None:
+            return None
+        table = table.set_column(number, name, column)
     return table
 
 

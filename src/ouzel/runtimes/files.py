@@ -6,7 +6,7 @@ import codecs
 import glob
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -115,21 +115,23 @@ def is_path(events: Any) -> bool:
     return isinstance(events, str | os.PathLike)
 
 
-def read_files(paths: Sequence[str | os.PathLike[str]], time: str, writing: Writing | None = None) -> FileEvents:
-    """Read files, directories and patterns such as `logs/*.csv` as one table; `time` is the column with times."""
+def read_files(
+    paths: Sequence[str | os.PathLike[str]], times: Sequence[str], writing: Writing | None = None
+) -> FileEvents:
+    """Read files, directories and patterns such as `logs/*.csv` as one table; `times` are columns with times."""
     how = writing or Writing()
-    return read_parts([part for path in paths for part in parts_of(Path(path), how)], time, how)
+    return read_parts([part for path in paths for part in parts_of(Path(path), how)], times, how)
 
 
-def read_parts(parts: Sequence[Part], time: str, how: Writing) -> FileEvents:
+def read_parts(parts: Sequence[Part], times: Sequence[str], how: Writing) -> FileEvents:
     """Read files as one table."""
     written, tables = [], []
     problems: list[Problem] = []
     before = 0
     for part in parts:
-        table = _read(part, time, how)
+        table = _read(part, times, how)
         written.append(table)
-        if part.format != "parquet":
+        for time in times if part.format != "parquet" else ():
             table, unread = parse_times(table, time, "")
             problems += [replace(problem, row=problem.row + before) for problem in unread]
         tables.append(table)
@@ -137,17 +139,20 @@ def read_parts(parts: Sequence[Part], time: str, how: Writing) -> FileEvents:
     whole = _one_table(parts, tables)
     if all(part.format == "parquet" for part in parts):
         return FileEvents(whole, whole, parts=_counted(parts, tables), writing=how)
-    as_written = _one_table(parts, [_time_as_text(one, time) for one in written] if problems else written)
-    return FileEvents(as_written, coarsen(whole), tuple(problems), _counted(parts, tables), how)
+    unread_in = {problem.column for problem in problems}
+    as_written = _one_table(parts, [_as_text(one, unread_in) for one in written])
+    return FileEvents(as_written, coarsen(whole, times), tuple(problems), _counted(parts, tables), how)
 
 
 def _counted(parts: Sequence[Part], tables: Sequence[pa.Table]) -> tuple[tuple[Part, int], ...]:
     return tuple((part, table.num_rows) for part, table in zip(parts, tables, strict=True))
 
 
-def _time_as_text(table: pa.Table, time: str) -> pa.Table:
+def _as_text(table: pa.Table, times: Collection[str]) -> pa.Table:
     """Where one time of several files is none, it is text in that file, and so in all."""
-    return table.set_column(table.column_names.index(time), time, table.column(time).cast(pa.string()))
+    for time in times:
+        table = table.set_column(table.column_names.index(time), time, table.column(time).cast(pa.string()))
+    return table
 
 
 def parts_of(path: Path, how: Writing) -> list[Part]:
@@ -238,11 +243,11 @@ def _one_table(parts: Sequence[Part], tables: Sequence[pa.Table]) -> pa.Table:
         raise SchemaError(f"'{parts[0].path}' and others: required one type per column; {error}") from error
 
 
-def _read(part: Part, time: str, how: Writing) -> pa.Table:
+def _read(part: Part, times: Sequence[str], how: Writing) -> pa.Table:
     readers: dict[str, Callable[[], pa.Table]] = {
         "parquet": lambda: _read_parquet(part),
-        "csv": lambda: _read_csv(part, time, how),
-        "json": lambda: _read_json(part, time, how),
+        "csv": lambda: _read_csv(part, times, how),
+        "json": lambda: _read_json(part, times, how),
     }
     try:
         return readers[part.format]()
@@ -285,7 +290,7 @@ def _read_directory(path: Path) -> pa.Table:
     return whole.replace_schema(pa.schema([*schema, *partitions])).to_table()
 
 
-def _read_csv(part: Part, time: str, how: Writing) -> pa.Table:
+def _read_csv(part: Part, times: Sequence[str], how: Writing) -> pa.Table:
     """Read CSV: an empty field is null; in quotes, it is the empty text."""
     convert = pyarrow.csv.ConvertOptions(
         null_values=["", "null", "NULL"], strings_can_be_null=True, quoted_strings_can_be_null=False
@@ -306,7 +311,7 @@ def _read_csv(part: Part, time: str, how: Writing) -> pa.Table:
     if may_be_open(part.source(), table, how) and (line := open_quote(part.source(), how)) is not None:
         raise DataError(f"'{part.path}' cannot be read: line {line}: {NO_END}")
     other = next((one for one in ";\t|" if one in names[0]), None) if len(names) == 1 else None
-    if other is not None and how.delimiter is None and names[0] != time:
+    if other is not None and how.delimiter is None and names[0] not in times:
         raise DataError(
             f"'{part.path}' has one column, '{names[0]}': it looks like several\n"
             f"  hint: say how they are delimited: delimiter={other!r}"
@@ -317,7 +322,7 @@ def _read_csv(part: Part, time: str, how: Writing) -> pa.Table:
 _OTHER_ENCODING = "\n  hint: say how it is written, for example encoding='latin-1'"
 
 
-def _read_json(part: Part, time: str, how: Writing) -> pa.Table:
+def _read_json(part: Part, times: Sequence[str], how: Writing) -> pa.Table:
     """Read JSON lines; what looks like a time is read as text, since Arrow would drop its zone."""
     content = None if how.encoding is None else _in_utf8(part, how.encoding)
 
@@ -325,8 +330,9 @@ def _read_json(part: Part, time: str, how: Writing) -> pa.Table:
         return part.source() if content is None else io.BytesIO(content)
 
     table = pyarrow.json.read_json(source())
-    if time in table.column_names and pa.types.is_timestamp(table.schema.field(time).type):
-        text = pyarrow.json.ParseOptions(explicit_schema=pa.schema({time: pa.string()}))
+    read = {one.name for one in table.schema if one.name in times and pa.types.is_timestamp(one.type)}
+    if read:
+        text = pyarrow.json.ParseOptions(explicit_schema=pa.schema(dict.fromkeys(read, pa.string())))
         table = pyarrow.json.read_json(source(), parse_options=text)
     try:
         table.validate(full=True)

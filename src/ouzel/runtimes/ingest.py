@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -168,16 +169,16 @@ def _share_time_unit(sources: list[_Source], reading: Reading) -> None:
     if len(units) > 1 and "d" not in units:
         finest = reduce(finer, units)
         for source, value_type in zip(sources, times, strict=True):
-            if value_type.kind is Kind.TIMESTAMP:
-                index = source.table.column_names.index(reading.time)
+            for name in reading.times if value_type.kind is Kind.TIMESTAMP else ():
+                index = source.table.column_names.index(name)
                 try:
                     cast = source.table.column(index).cast(pa.timestamp(finest, value_type.zone))
                 except pa.ArrowInvalid:
                     raise SchemaError(
-                        f"time column '{reading.time}' of '{source.name}': times that do not fit in {finest}, the "
+                        f"time column '{name}' of '{source.name}': times that do not fit in {finest}, the "
                         "unit of another table\n  hint: cast the tables to one unit"
                     ) from None
-                source.table = source.table.set_column(index, reading.time, cast)
+                source.table = source.table.set_column(index, name, cast)
 
 
 def _writing(reading: Reading) -> Writing:
@@ -185,23 +186,23 @@ def _writing(reading: Reading) -> Writing:
 
 
 def _source(events: Any, name: str, reading: Reading) -> _Source:
-    incoming = to_arrow(read_files([events], reading.time, _writing(reading)) if is_path(events) else events)
+    incoming = to_arrow(read_files([events], reading.times, _writing(reading)) if is_path(events) else events)
     problems = [replace(problem, table=name) for problem in (*incoming.problems, *odd_days(incoming.table))]
     return _Source(incoming, _whole_times(incoming.table, reading), name, problems)
 
 
 def _whole_times(table: pa.Table, reading: Reading) -> pa.Table:
     """Pandas makes floats of integers where one is missing, and of nothing: here they are integers again."""
-    index = table.schema.get_field_index(reading.time)
-    if index < 0 or not pa.types.is_floating(table.schema.field(index).type):
-        return table
-    column = pc.if_else(pc.is_nan(table.column(index)), None, table.column(index))
-    if table.num_rows and not column.null_count:
-        return table
-    try:
-        return table.set_column(index, reading.time, column.cast(pa.int64()))
-    except pa.ArrowInvalid:
-        return table
+    for name in reading.times:
+        index = table.schema.get_field_index(name)
+        if index < 0 or not pa.types.is_floating(table.schema.field(index).type):
+            continue
+        column = pc.if_else(pc.is_nan(table.column(index)), None, table.column(index))
+        if table.num_rows and not column.null_count:
+            continue
+        with suppress(pa.ArrowInvalid):
+            table = table.set_column(index, name, column.cast(pa.int64()))
+    return table
 
 
 # ---- malformed events ----------------------------------------------------------------------------------
@@ -239,7 +240,7 @@ def _declared_values(source: _Source, schema: Schema, type_column: str | None, r
     for name, arrow in wanted.items():
         if name not in table.column_names:
             table = table.append_column(name, pa.nulls(table.num_rows, arrow))
-        elif table.schema.field(name).type != arrow and name not in (type_column, reading.time):
+        elif table.schema.field(name).type != arrow and name not in (type_column, *reading.times):
             # what stands in the column for a type that does not have the attribute is no value of it
             others = {one.name for one in schema.types.values() if name not in (one.attributes or {})}
             written = zip(table.column(name).to_pylist(), types, strict=True)

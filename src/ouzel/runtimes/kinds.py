@@ -210,6 +210,9 @@ def _without_views(table: pa.Table) -> pa.Table:
         if pa.types.is_run_end_encoded(column.type):
             chunks = [pc.run_end_decode(chunk) for chunk in column.chunks]
             column = pa.chunked_array(chunks, held.type.value_type)
+        if pa.types.is_dictionary(column.type) and pa.types.is_float16(column.type.value_type):
+            # to make one of several such dictionaries, Arrow takes the bits of their values for numbers
+            column = column.cast(pa.float16())
         value_type = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if value_type in _VIEWS:
             column = _with_values(column, _VIEWS[value_type])

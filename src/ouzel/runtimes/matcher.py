@@ -107,7 +107,7 @@ class Matcher:
     def fingerprint(self) -> list[dict[str, str]]:
         """What its queries must have in common with those of a snapshot."""
         parts = reading_parts(self.reading, self.schema.names, self.time.tick) | tuning_parts(self.tuning)
-        plans = sorted((link.plan for link in self._chain.links), key=lambda plan: plan.query.name)
+        plans = sorted(self._chain.all_plans, key=lambda plan: plan.query.name)
         return fingerprint(plans, self._program.said()[1], parts)
 
     @property
@@ -144,7 +144,7 @@ class Matcher:
 
     def _note_queries(self) -> None:
         """Note what depends on which queries there are."""
-        plans = [link.plan for link in self._chain.links]
+        plans = self._chain.all_plans
         self._queries[:] = [plan.query for plan in plans]
         self._made = made_types(plans) if plans else ()
 

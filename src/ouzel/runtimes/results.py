@@ -5,6 +5,7 @@ Attributes and whole events are gathered from the event table, so that they keep
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def result_table(found: Found, threads: int = 1) -> pa.Table:
     Of an expression of the algebra these are its attributes, then start and end.
     """
     if found.query.members is not None:
-        return set_table(found)
+        return set_table(found, threads)
     if found.rows is not None:
         return pa.table({**dict(zip(found.rows.column_names, found.rows.columns, strict=True)), **_times(found)})
     builder = _Builder(found, threads)
@@ -41,15 +42,15 @@ def result_table(found: Found, threads: int = 1) -> pa.Table:
     return pa.table(columns)
 
 
-def set_table(found: Found) -> pa.Table:
-    """The matches of a set of queries, which are rows already; of none, a table of the same columns."""
+def set_table(found: Found, threads: int) -> pa.Table:
+    """The matches of a set of queries, with the id of its query in front of each."""
     members = found.query.members
     assert members is not None
-    assert found.rows is not None
-    if found.rows.num_columns:
+    if found.ids is None:  # one by one, their results are whole
+        assert found.rows is not None
         return found.rows
-    none = result_table(Found.nothing(members.template, found.events))
-    return none.add_column(0, pa.field(members.id, members.id_type), pa.array([], members.id_type))
+    table = result_table(replace(found, query=members.template), threads)
+    return table.add_column(0, pa.field(members.id, members.id_type), found.ids)
 
 
 class _Builder:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from ouzel.errors import QueryError
 from ouzel.language import algebra_tree as algebra
-from ouzel.logical.algebra.agree import agreed, made
+from ouzel.logical.algebra.agree import agreed, made, signed
 from ouzel.logical.algebra.bind_formula import Context, Scope, named
 from ouzel.logical.algebra.bind_unary import bind_unary
 from ouzel.logical.algebra.bound import Attributes, Bound
-from ouzel.logical.algebra.streams import Fold, Hole
+from ouzel.logical.algebra.streams import Extend, Fold, Hole, Select, Stream, Where
+from ouzel.logical.expressions import Expression
 
 
 def bind_fold(context: Context, left: Bound, right: Bound, written: algebra.Fold) -> Bound:
     """Bind μ of two streams.
 
     A step may make a float of what the first value has as an integer: then it is a float from the beginning, and
-    as other attributes may depend on it, all is bound anew until nothing changes.
+    as other attributes may depend on it, all is bound anew until nothing changes.  So it is with what is computed
+    of unsigned integers.
     """
     is_open = left.is_open or right.is_open
     if not left.is_open:
@@ -27,12 +29,27 @@ def bind_fold(context: Context, left: Bound, right: Bound, written: algebra.Fold
         condition = None if written.where is None else context.condition(written.where, scope, "fold")
         step = _step(context, written.step, attributes, is_open=is_open)
         _check_step(attributes, step)
-        after = agreed("fold, before and after the step", attributes, step.attributes)
+        formulas = [*([] if condition is None else [condition]), *_formulas(step.stream)]
+        after = agreed(
+            "fold, before and after the step", signed(attributes, step.attributes, formulas), step.attributes
+        )
         if after == attributes:
             break
         attributes = after
     streams = made(left.stream, attributes), made(right.stream, attributes)
     return Bound(Fold(*streams, condition, made(step.stream, attributes), attributes), is_open)
+
+
+def _formulas(step: Stream) -> list[Expression]:
+    """What a step asks for and computes."""
+    match step:
+        case Where(of, condition):
+            return [*_formulas(of), condition]
+        case Extend(of, values):
+            return [*_formulas(of), *(value for _name, value in values)]
+        case Select(of):
+            return _formulas(of)
+    return []
 
 
 def _check_right(left: Bound, right: Bound) -> None:

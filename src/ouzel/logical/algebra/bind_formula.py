@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from ouzel.errors import QueryError, did_you_mean
 from ouzel.language import algebra_tree as algebra
 from ouzel.language import tree
+from ouzel.language.names import quoted
 from ouzel.language.notation import dotted
 from ouzel.language.tree import Index
 from ouzel.logical.algebra.streams import StreamAttribute
@@ -140,6 +141,8 @@ class _FormulaBinder(ExpressionBinder):
             )
         before = ".".join(part.text for part in parts[:-1]) if parts[-1].text.lower() == LAST else None
         if name in self.scope.attributes:
+            if before is not None and before in (self.scope.last or ()):
+                self._fail_ambiguous(name, before, written)
             return self._attribute_of(name, Element.SINGLE, self.scope.attributes[name], written)
         is_fold = self.scope.last is not None
         if before is not None and (before in self.scope.attributes or (is_fold and self.scope.is_open)):
@@ -168,6 +171,15 @@ class _FormulaBinder(ExpressionBinder):
                 hint=f"extend the left operand: extend({name}='…'), which is its first value",
             )
         return self._attribute_of(name, Element.PREVIOUS, held or UNKNOWN, written)
+
+    def _fail_ambiguous(self, name: str, before: str, written: tree.Reference) -> NoReturn:
+        self.fail(
+            f"{self.operator}: '{dotted(name)}' may be the attribute of that name, or the value of '{before}' "
+            "before this iteration",
+            written.span,
+            required="a name of one meaning",
+            hint=f"for the attribute write {quoted(name)}, in backticks; for the value before, rename that",
+        )
 
     def _unknown_attribute(self, name: str, before: str | None, written: tree.Reference) -> NoReturn:
         known, meant = self.scope.attributes, name if before is None else before

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from ouzel.explain.formulas import formula, mask, same_partition
 from ouzel.explain.layout import Entry, Placed, columns
 from ouzel.logical.expressions import Attribute
-from ouzel.physical.automaton.cayuga import is_register
 from ouzel.physical.automaton.cayuga_states import Constructed
 from ouzel.physical.automaton.explained import START
 from ouzel.physical.automaton.formula_words import formula_words
 from ouzel.physical.automaton.register_words import register_words
 from ouzel.physical.automaton.states import Assignment, Condition, Guard, Move, State
+from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.contract import Explained
 
 

@@ -16,15 +16,15 @@ from ouzel.logical.algebra.streams import StreamAttribute
 from ouzel.logical.expressions import Attribute, Expression, references
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import Kind
-from ouzel.physical.automaton.cayuga import is_register
 from ouzel.physical.automaton.edges import End
 from ouzel.physical.automaton.registers import Slots
 from ouzel.physical.automaton.states import EventNumber, key_of
 from ouzel.physical.compiled.compute import compute_by_row
+from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import Compute, Found, Intervals
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.finish.distinct_rows import distinct_in_order
+from ouzel.physical.finish.distinct_rows import distinct_in_order, with_one_zero
 from ouzel.physical.match_table import MatchTable, One
 from ouzel.physical.meaning import arrow_values
 from ouzel.physical.memory.retained import Retained
@@ -62,7 +62,7 @@ def found_rows(
     tables, intervals = zip(
         *(results.written(query.algebra.attributes, events, places, texts) for results in by_state), strict=True
     )
-    table = pa.concat_tables(tables)
+    table = with_one_zero(pa.concat_tables(tables))
     starts, ends_, start_times, end_times = (np.concatenate(some) for some in zip(*intervals, strict=True))
     order = distinct_in_order(table, starts, ends_)
     spans: Intervals = starts[order], ends_[order], start_times[order], end_times[order]
@@ -139,6 +139,8 @@ class _Results:
             return [None if is_null else texts.text(number) for number, is_null in pairs]
         if value.type.kind is Kind.BOOLEAN:
             values = values != 0
+        if value.type.kind is Kind.UNSIGNED:
+            values = values.astype(np.uint64)
         return np.ma.masked_array(values, nulls) if nulls.any() else values
 
     def _integers(self, slot: Any) -> Integers:

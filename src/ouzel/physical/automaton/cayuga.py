@@ -43,7 +43,7 @@ from ouzel.physical.automaton.substitution import (
     resolved,
     stepped,
 )
-from ouzel.physical.compiled.operands import COMPUTED
+from ouzel.physical.compiled.sources import is_register
 
 
 @dataclass(frozen=True)
@@ -236,8 +236,3 @@ def _remembers(value: Expression, variables: set[str]) -> bool:
 
 def _is_at_hand(node: Expression) -> bool:
     return getattr(node, "element", None) is Element.CURRENT
-
-
-def is_register(node: Expression) -> bool:
-    """Whether a reference reads a register that runs compute."""
-    return isinstance(node, Attribute) and node.column == COMPUTED

@@ -11,7 +11,7 @@ from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.expressions import Attribute, Element, Expression, Moment, references
 from ouzel.logical.pattern import MASK_BITS, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
-from ouzel.physical.automaton.cayuga import Sketch, is_register, sketch
+from ouzel.physical.automaton.cayuga import Sketch, sketch
 from ouzel.physical.automaton.edges import Edge, End, Test
 from ouzel.physical.automaton.formula_words import formula_words
 from ouzel.physical.automaton.keys import keyed
@@ -31,7 +31,8 @@ from ouzel.physical.automaton.states import (
     is_event,
     key_of,
 )
-from ouzel.physical.compiled.forms import Form, form_of
+from ouzel.physical.compiled.forms import is_held
+from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.contract import UnsuitableError
 
 
@@ -178,7 +179,7 @@ class _Assembly:
                 value = replace(of, element=Element.CURRENT) if isinstance(of, Attribute | Moment) else None
                 yield Assignment(register, value)
         for computed, new in edge.computes:
-            if form_of(new) is Form.NONE:
+            if not is_held(new, computed.type):
                 raise UnsuitableError(f"it computes {computed.name}, {computed.type}, which no register holds")
             if key_of(computed) in self.registers:
                 yield Assignment(self.registers[key_of(computed)], new)

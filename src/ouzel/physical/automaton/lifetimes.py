@@ -38,12 +38,12 @@ def _most(condition: Expression) -> int | None:
     sign, (left, right) = condition.function.name, condition.arguments
     if isinstance(left, Constant):
         sign, left, right = _SWAPPED.get(sign, ""), right, left
-    if not _is_duration(left) or not isinstance(right, Constant) or type(right.value) is not int:
+    if not is_duration(left) or not isinstance(right, Constant) or type(right.value) is not int:
         return None
     return {"<=": right.value, "=": right.value, "<": right.value - 1}.get(sign)
 
 
-def _is_duration(value: Expression) -> bool:
+def is_duration(value: Expression) -> bool:
     """Whether a value is how long a run lasts, with the event at hand."""
     match value:
         case Apply(plus, (Apply(minus, (Moment() as end, Moment() as start)), Constant(1))):

@@ -66,7 +66,7 @@ def computed(move: Move, rows: RunRows, emitter: Emitter) -> list[tuple[Register
         is_computed = isinstance(one.register.of, Attribute) and one.value is not None and not is_stored(one)
         if is_computed and one.register in live:
             assert one.value is not None
-            value = emitter.value(inlined(one.value), rows)
+            value = emitter.held(inlined(one.value), rows)
             if one.register.type.kind is Kind.FLOAT:
                 value = as_float(value)
             if value.null is None:

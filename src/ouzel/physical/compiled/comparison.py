@@ -13,7 +13,7 @@ from ouzel.logical.expressions import Apply, Attribute, Constant, Expression
 from ouzel.logical.functions import Stretch
 from ouzel.logical.values import INTEGER, STRING, Kind
 from ouzel.physical.compiled.forms import LEAST, MOST, are_narrow, is_exact, is_text
-from ouzel.physical.compiled.sources import Limb
+from ouzel.physical.compiled.sources import Limb, is_register
 from ouzel.physical.compiled.value import Value
 
 if TYPE_CHECKING:
@@ -170,6 +170,11 @@ def _halves(emitter: Emitter, side: Expression, scale: int, rows: Rows) -> tuple
         high, low = (Value(emitter.operands.constant(half), None, Kind.INTEGER) for half in halves)
         return high, low
     assert isinstance(side, Attribute)
+    if is_register(side):
+        held = rows.cell(side, side.column, side.type, emitter)
+        above = "0" if side.type.kind is Kind.UNSIGNED else f"{held.text} >> 63"
+        low = emitter.assigned(f"{held.text} ^ {emitter.operands.constant(LEAST)}", held.null, Kind.INTEGER)
+        return emitter.assigned(above, held.null, Kind.INTEGER), low
     factor = 10 ** (scale - side.type.scale)
     parts = (Limb(side.column, factor, is_low) for is_low in (False, True))
     high, low = (rows.cell(side, part, INTEGER, emitter) for part in parts)

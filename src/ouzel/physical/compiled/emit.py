@@ -31,9 +31,20 @@ from ouzel.logical.values import BOOLEAN, INTEGER, STRING, Kind, ValueType
 from ouzel.physical.compiled.calls import Call
 from ouzel.physical.compiled.comparison import SIGNS, comparison
 from ouzel.physical.compiled.fill import NOTED, is_written
-from ouzel.physical.compiled.forms import Form, form_of, is_text
+from ouzel.physical.compiled.forms import Form, form_of
 from ouzel.physical.compiled.operators import Operators, as_float, number_kind
-from ouzel.physical.compiled.sources import START, TIME, TIMES, TYPE, Among, Derived, Limb, Source, Written
+from ouzel.physical.compiled.sources import (
+    START,
+    TIME,
+    TIMES,
+    TYPE,
+    Among,
+    Derived,
+    Limb,
+    Source,
+    Written,
+    is_register,
+)
 from ouzel.physical.compiled.user_calls import called, calls_users
 from ouzel.physical.compiled.value import Value
 from ouzel.physical.contract import UnsuitableError
@@ -138,6 +149,16 @@ class Emitter(Operators):
                 return self._apply(expression, rows)
         raise UnsuitableError("it refers to whole events")
 
+    def held(self, expression: Expression, rows: Rows) -> Value:
+        """Write a value as registers hold it: of decimals and unsigned integers those that stand for them."""
+        if expression.type.kind not in (Kind.DECIMAL, Kind.UNSIGNED):
+            return self.value(expression, rows)
+        if isinstance(expression, Attribute):
+            return rows.cell(expression, expression.column, expression.type, self)
+        assert isinstance(expression, Apply)
+        values = [self.held(argument, rows) for argument in expression.arguments]
+        return self._of_values(expression, values)
+
     def cell(self, column: Source, value_type: ValueType, row: str, *, kept: bool = False) -> Value:
         """The value in a column of the event at an index; times are never null.
 
@@ -168,6 +189,8 @@ class Emitter(Operators):
             return Value("0", "True", Kind.INTEGER)
         if expression.type.kind in (Kind.DECIMAL, Kind.UNSIGNED):
             # as it is, it is only asked whether it is there
+            if is_register(expression):
+                return self.held(expression, rows)
             return rows.cell(expression, Limb(expression.column, 1, is_low=False), INTEGER, self)
         return rows.cell(expression, expression.column, expression.type, self)
 
@@ -187,9 +210,12 @@ class Emitter(Operators):
             return self.pair("multiply", [self.value(arguments[0], rows), self._constant(factor)])
         if name in SIGNS or name == "in":
             return self._compared(name, arguments, rows)
-        values = [self.value(argument, rows) for argument in arguments]
+        return self._of_values(expression, [self.value(argument, rows) for argument in arguments])
+
+    def _of_values(self, expression: Apply, values: list[Value]) -> Value:
+        name = expression.function.name
         if name in ("least", "greatest"):
-            return self.extreme(name, values, texts=is_text(expression.type))
+            return self.extreme(name, values, expression.type)
         return self.applied(name, values)
 
     def _column(self, expression: Apply, rows: Rows) -> Value:
@@ -226,6 +252,11 @@ class Emitter(Operators):
     def _converted(self, expression: Apply, rows: Rows) -> Value:
         """A number as one of another type: a column is converted as a whole, any other value here."""
         (argument,) = expression.arguments
+        if is_register(argument) and argument.type.kind is Kind.UNSIGNED:
+            held = self.held(argument, rows)
+            if expression.function is TO_FLOAT:
+                return self.assigned(f"unsigned_float({held.text})", held.null, Kind.FLOAT)
+            return Value(held.text, self.null_of([held], f"{held.text} < 0"), Kind.INTEGER)
         if isinstance(argument, Attribute) and argument.type.kind in (Kind.DECIMAL, Kind.UNSIGNED):
             return self._attribute(replace(argument, type=expression.type), rows)
         value = self.value(argument, rows)

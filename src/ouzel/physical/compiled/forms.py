@@ -21,7 +21,7 @@ from ouzel.logical.expressions import (
 )
 from ouzel.logical.functions import BUILT_IN, TO_FLOAT, TO_SIGNED, Rescale, Stretch
 from ouzel.logical.values import Kind, ValueType
-from ouzel.physical.compiled.sources import COMPUTED
+from ouzel.physical.compiled.sources import is_register
 
 
 class Form(Enum):
@@ -69,8 +69,9 @@ def reads_one_event(expression: Expression) -> bool:
     """Whether all that an expression reads is of one event."""
     nodes = list(references(expression))
     events = {(node.variable, node.element) for node in nodes if isinstance(node, Attribute | Moment)}
-    is_computed = any(isinstance(node, Attribute) and node.column == COMPUTED for node in nodes)
-    return len(events) == 1 and not is_computed and all(isinstance(node, Attribute | Moment) for node in nodes)
+    return len(events) == 1 and all(
+        isinstance(node, Attribute | Moment) and not is_register(node) for node in nodes
+    )
 
 
 def is_text(*types: ValueType) -> bool:
@@ -88,7 +89,8 @@ def _is_written(expression: Apply) -> bool:
         # it will be a constant
         return expression.type.kind not in _WIDE
     if function in (TO_FLOAT, TO_SIGNED) and isinstance(arguments[0], Attribute):
-        return True
+        # of a decimal the nearest double is no quotient of doubles: a column is converted as a whole
+        return not (is_register(arguments[0]) and arguments[0].type.kind is Kind.DECIMAL)
     if isinstance(function, Rescale | Stretch):
         return form_of(arguments[0]) is not Form.NONE
     if function.arrays is not None or function.original is not None or expression.type.kind in _WIDE:
@@ -126,6 +128,32 @@ def _is_known(expression: Expression) -> bool:
 
 def _is_number(expression: Expression) -> bool:
     return form_of(expression) is not Form.NONE
+
+
+# ---- registers -------------------------------------------------------------------------------------------
+
+
+def is_held(expression: Expression, register: ValueType) -> bool:
+    """Whether a register of a type can hold a value: a number, or an integer of 64 bits that stands for it."""
+    if register.kind not in (Kind.DECIMAL, Kind.UNSIGNED):
+        return form_of(expression) is not Form.NONE
+    if expression.type.kind is Kind.NULL:
+        return True
+    if register.kind is Kind.DECIMAL and not (register.digits <= NARROW_DIGITS and register.scale >= 0):
+        return False
+    if expression.type != register:
+        return False
+    return isinstance(expression, Attribute) or (isinstance(expression, Apply) and _is_choice(expression))
+
+
+def _is_choice(expression: Apply) -> bool:
+    """Whether it is one of some unsigned integers, which a kernel can tell."""
+    name, arguments = expression.function.name, list(expression.arguments)
+    if expression.function is not BUILT_IN.get(name) or name not in (*_CHOSEN, "least", "greatest"):
+        return False
+    conditions = arguments[:-1:2] if name == "case" else []
+    chosen = [*arguments[1:-1:2], arguments[-1]] if name == "case" else arguments
+    return all(map(_is_number, conditions)) and all(is_held(one, expression.type) for one in chosen)
 
 
 # ---- comparisons -----------------------------------------------------------------------------------------
@@ -167,8 +195,10 @@ def _is_whole_constant(side: Expression) -> bool:
 
 
 def _has_halves(side: Expression, scale: int) -> bool:
-    """Whether a number fits into 128 bits at a scale, and is a column or a constant."""
+    """Whether a number fits into 128 bits at a scale, and is a column, a constant, or at that scale in a run."""
     if isinstance(side, Constant):
         return side.value is not None and abs(Fraction(side.value)) * 10**scale < 2**127
+    if is_register(side):
+        return side.type.scale == scale
     digits = side.type.digits if side.type.kind is Kind.DECIMAL else INTEGER_DIGITS
     return isinstance(side, Attribute) and digits + scale - side.type.scale <= WIDE_DIGITS

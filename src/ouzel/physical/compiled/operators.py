@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ouzel.logical.values import STRING, Kind, ValueType
+from ouzel.logical.values import Kind, ValueType
 from ouzel.physical.compiled.forms import LEAST
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.value import Value
@@ -116,16 +116,14 @@ class Operators(Writer):
         """The first argument that is not null."""
         return self._chosen(values, lambda _other, _text: "False")
 
-    def extreme(self, name: str, values: list[Value], *, texts: bool) -> Value:
-        """The least or the greatest of the arguments that are not null."""
+    def extreme(self, name: str, values: list[Value], value_type: ValueType) -> Value:
+        """The least or the greatest of the arguments that are not null, which are of one type."""
         sign = "<" if name == "least" else ">"
         real = any(value.kind is Kind.FLOAT for value in values)
 
         def better(other: str, text: str) -> str:
-            if texts:
-                return self.precedes(other, sign, text, STRING)
             # the one before may be no number
-            return f"{other} {sign} {text}" + (f" or {text} != {text}" if real else "")
+            return self.precedes(other, sign, text, value_type) + (f" or {text} != {text}" if real else "")
 
         return self._chosen(values, better)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ouzel.logical.expressions import Expression
+from ouzel.logical.expressions import Attribute, Expression
 
 # The times at which events start and end, and the names of their types, as columns.
 START = "\0start"
@@ -43,6 +43,11 @@ class Among:
     """Whether the type of an event is one of some."""
 
     types: frozenset[str]
+
+
+def is_register(node: Expression) -> bool:
+    """Whether a reference reads a register that runs compute: its value is there in its own type, in no other."""
+    return isinstance(node, Attribute) and node.column == COMPUTED
 
 
 Source = str | Derived | Limb | Written | Among

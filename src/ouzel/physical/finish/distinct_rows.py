@@ -29,6 +29,30 @@ def distinct_in_order(rows: pa.Table, starts: Integers, ends: Integers) -> Integ
     return np.delete(order, repeated)
 
 
+def with_one_zero(rows: pa.Table) -> pa.Table:
+    """The rows with 0.0 in the place of -0.0, which is equal: so it does not matter which of the two was there."""
+    for place, name in enumerate(rows.column_names):
+        column = rows.column(place)
+        is_encoded = pa.types.is_dictionary(column.type)
+        value_type = column.type.value_type if is_encoded else column.type
+        if pa.types.is_floating(value_type):
+            chunks = [_encoded_unsigned(one) if is_encoded else _unsigned(one) for one in column.chunks]
+            rows = rows.set_column(place, name, pa.chunked_array(chunks, column.type))
+    return rows
+
+
+def _unsigned(values: pa.Array) -> pa.Array:
+    if pa.types.is_float16(values.type):  # with which Arrow does not compute
+        return _unsigned(values.cast(pa.float32())).cast(pa.float16())
+    return pc.add(values, pa.scalar(0.0, values.type))
+
+
+def _encoded_unsigned(values: pa.DictionaryArray) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(
+        values.indices, _unsigned(values.dictionary), ordered=values.type.ordered
+    )
+
+
 def _are_equal(rows: pa.Table, some: Integers, others: Integers) -> Flags:
     """Which of some rows equal others in all columns."""
     equal = np.ones(len(some), np.bool_)

@@ -97,7 +97,7 @@ class Finishing:
         self.counters.shed_matches += pending.within(self.limits, self.room, size)
         masks = retained.pushed[1].masks
         for refutation in self.at_end:
-            # only events after a match refute it here: they come with it or later
+            # what came before cannot refute a match, or was tried when that was bound
             refuters = base + np.flatnonzero(masks & refutation.bit)
             assert pending.bound is not None
             keep = refutation.keep(pending.bound, refuters, retained, self.limit, seen) | pending.stands

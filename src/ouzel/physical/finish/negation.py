@@ -142,8 +142,11 @@ class Refutation:
 
     @property
     def at_once(self) -> bool:
-        """Whether what came before a match, or with it, may refute it."""
-        return self.between.around or bool(self.between.after)
+        """Whether what came before the last event of a match, or with it, may refute it.
+
+        With `&`, that event need not be what a negative component at the end of the pattern stands behind.
+        """
+        return self.between.around or self.scattered or bool(self.between.after)
 
     @property
     def bit(self) -> int:

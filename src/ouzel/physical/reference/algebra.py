@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from ouzel.errors import FunctionError
@@ -68,7 +69,12 @@ def _same(value: Any) -> Any:
     """What is equal for equal values, of which none is unlike itself: null is null, and no number is no number."""
     if isinstance(value, float):
         return ("no number",) if value != value else (value,)  # noqa: PLR0124
-    return value if value is None or isinstance(value, str | bytes | int) else repr(value)
+    return value if value is None or isinstance(value, str | bytes | int | Decimal) else repr(value)
+
+
+def _one_zero(value: Any) -> Any:
+    """A value, but 0.0 for -0.0: of equal ones there is one, whichever came first."""
+    return value + 0.0 if isinstance(value, float) else value
 
 
 class Interpreter:
@@ -103,7 +109,7 @@ class Interpreter:
             own = types.get(event.type) if event.type in composites else types.get(event.type, types.get(INFERRED))
             if own is not None:
                 data = {
-                    name: self.values.column(column)[event.row] if name in own else None
+                    name: _one_zero(self.values.column(column)[event.row]) if name in own else None
                     for name, column in columns
                 }
                 yield Tuple(data, event.start, event.end, event.start_time, event.end_time)
@@ -121,7 +127,8 @@ class Interpreter:
                 names = zip(attributes, of.attributes, strict=True)
                 return one.having({new.name: one.data[old.name] for new, old in names})
             case Extend(_of, values):
-                return one.having({**one.data, **{name: self._value(v, one, last) for name, v in values}})
+                made = {name: _one_zero(self._value(value, one, last)) for name, value in values}
+                return one.having({**one.data, **made})
 
     # ---- 2.2: ;θ -----------------------------------------------------------------------------------------
 

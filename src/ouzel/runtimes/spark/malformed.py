@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from ouzel.errors import listed
 from ouzel.logical.times import EARLIEST, LATEST, too_far_off
 from ouzel.runtimes.quarantine import free_names
 from ouzel.runtimes.reading import Reading, type_column_of
 from ouzel.runtimes.spark.columns import backquoted
+from ouzel.runtimes.spark.task import Task
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -26,21 +29,27 @@ class Required:
     """By column, what its value is to an event."""
     types: tuple[str, list[str]] | None
     """The column of types, and those declared."""
-    time: str | None = None
-    """The time's column, if it holds integers that may be too far off to be counted; Spark's times never are."""
+    long_times: tuple[str, ...] = ()
+    """The columns of times that hold integers, which may be too far off to be counted; Spark's times never are."""
     interval: tuple[str, ...] | None = None
     """The columns in which events start and end, if they last."""
 
     @classmethod
-    def by(cls, reading: Reading, columns: Sequence[str], *, long_time: bool) -> Required:
-        """What is required by how events are read, of columns with those names; of times if they have 64 bits."""
+    def by(cls, reading: Reading, columns: Sequence[str], long: Collection[str]) -> Required:
+        """What is required by how events are read, of columns with those names; `long` are integers of 64 bits."""
         type_name = type_column_of(columns, reading)
         roles = ("time",) if reading.start is None else ("start", "end")
         values = {**dict(zip(reading.times, roles, strict=True)), **({type_name: "type"} if type_name else {})}
         values |= {name: "value to order by" for name in reading.order if name not in values}
         declared = (type_name, sorted(reading.types)) if type_name and reading.types is not None else None
         interval = None if reading.start is None else reading.times
-        return cls(values, declared, reading.time if long_time else None, interval)
+        return cls(values, declared, tuple(name for name in reading.times if name in long), interval)
+
+    @classmethod
+    def of(cls, task: Task) -> Required:
+        """What a task requires of its events."""
+        long = [field.name for field in task.schema if pa.types.is_int64(field.type)]
+        return cls.by(task.reading, task.schema.names, long)
 
     def broken(self, field: Callable[[str], Any]) -> Any:
         """A condition for malformed events, of fields of Arrow's, or in SQL."""
@@ -48,8 +57,7 @@ class Required:
         if self.types is not None:
             column, declared = self.types
             conditions.append(~field(column).isin(declared))
-        if self.time is not None:
-            conditions.append(_too_far_off(field(self.time)))
+        conditions += [_too_far_off(field(name)) for name in self.long_times]
         if self.interval is not None:
             start, end = map(field, self.interval)
             conditions.append(start > end)
@@ -69,10 +77,10 @@ class Required:
             said = f.lit(f"'; required one of {listed(declared)}")
             text = f.concat(f.lit(f"column '{name}': unknown event type '"), column, said)
             texts.append(f.when(~column.isin(declared), text))
-        if self.time is not None:
-            column = f.col(backquoted(self.time))
+        for name in self.long_times:
+            column = f.col(backquoted(name))
             before, after = too_far_off("\0").split("\0")
-            text = f.concat(f.lit(f"column '{self.time}': {before}"), column.cast("string"), f.lit(after))
+            text = f.concat(f.lit(f"column '{name}': {before}"), column.cast("string"), f.lit(after))
             texts.append(f.when(_too_far_off(column), text))
         if self.interval is not None:
             start, end = (f.col(backquoted(name)) for name in self.interval)
@@ -90,6 +98,6 @@ def _too_far_off(time: Any) -> Any:
 def malformed_events(events: DataFrame, reading: Reading) -> DataFrame:
     """The malformed events as they came, with what is wrong with them; computed when it is used."""
     _row, problem = free_names(events.columns)
-    long_time = dict(events.dtypes).get(reading.time) == "bigint"
-    told = events.withColumn(problem, Required.by(reading, events.columns, long_time=long_time).problem())
+    long = [name for name, kind in events.dtypes if kind == "bigint"]
+    told = events.withColumn(problem, Required.by(reading, events.columns, long).problem())
     return told.where(f"{backquoted(problem)} != ''")

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from ouzel.logical.times import BEGINNING
 from ouzel.runtimes.ingest import beyond_counting
 from ouzel.runtimes.spark.blobs import packed
+from ouzel.runtimes.spark.malformed import Required
 from ouzel.runtimes.spark.spreading import bucket_keys
 
 # The column that says for which bucket a row is: none if no query wants the event, which then only tells the time.
@@ -40,6 +41,8 @@ class Packing:
     schema: pa.Schema
     time: str
     buckets: int
+    required: Required | None = None
+    """What makes an event one that tells the time."""
 
     def rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack the rows of one task."""
@@ -52,7 +55,7 @@ class Packing:
 
     def part(self, rows: pa.Table, task: int, part: int) -> pa.RecordBatch:
         """Pack some rows of a task."""
-        latest = latest_tick(rows.column(self.time))
+        latest = latest_tick(self._times(rows))
         chosen = rows.filter(pc.is_valid(rows.column(BUCKET)))
         numbers = chosen.column(BUCKET).to_numpy()
         blobs = [b""] * self.buckets
@@ -63,6 +66,15 @@ class Packing:
         return pa.RecordBatch.from_arrays(
             [pa.array(column, field.type) for column, field in zip(columns, PACKED, strict=True)], schema=PACKED
         )
+
+    def _times(self, rows: pa.Table) -> pa.ChunkedArray:
+        """The times of all events but malformed ones, which must not make others late; the rest of those that no
+        query wants is gone, and they were looked at before.
+        """
+        if self.required is not None:
+            is_whole = pc.field(BUCKET).is_null() | ~self.required.broken(pc.field)
+            rows = rows.select([BUCKET, *self.required.values]).filter(is_whole)
+        return rows.column(self.time)
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

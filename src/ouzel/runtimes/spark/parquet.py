@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -110,7 +111,8 @@ class FileTask:
     def _cannot_be_read(self, table: pa.Table) -> pa.ChunkedArray:
         """Whether each event is malformed for its time or what else orders it: not to be passed over either."""
         reading = self.task.reading
-        flags = pc.fill_null(beyond_counting(table.column(reading.time)), True)
+        beyond = [pc.fill_null(beyond_counting(table.column(name)), True) for name in reading.times]
+        flags = reduce(pc.or_, beyond)
         for name in dict.fromkeys((*reading.times, *reading.order)):
             if table.column(name).null_count:
                 flags = pc.or_(flags, pc.is_null(table.column(name)))

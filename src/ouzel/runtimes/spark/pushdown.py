@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.logical.conjuncts import Conjunct
@@ -111,9 +110,7 @@ def _wanted(queries: Queries, task: Task, field: Field, odd: frozenset[str] = fr
         return None
     if types is not None and free:
         conditions.append(field(types).isin(free))
-    long_time = pa.types.is_int64(task.schema.field(task.reading.time).type)
-    required = Required.by(task.reading, task.schema.names, long_time=long_time)
-    return _balanced(or_, [*conditions, required.broken(field)])
+    return _balanced(or_, [*conditions, Required.of(task).broken(field)])
 
 
 def _balanced(sign: Callable[[Any, Any], Any], conditions: Sequence[Any]) -> Any:

@@ -20,6 +20,7 @@ from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME
 from ouzel.runtimes.spark.columns import arrow_schema, backquoted, narrowed, result_schemas
 from ouzel.runtimes.spark.identity import remember
 from ouzel.runtimes.spark.keys import key_columns
+from ouzel.runtimes.spark.malformed import Required
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
 from ouzel.runtimes.spark.processor import LATE, MALFORMED, SHED, SWITCHES, TOLD, Buckets, StreamTask
@@ -109,7 +110,7 @@ def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
             for name, column in columns.items()
         }
     chosen = events.select([column.alias(name) for name, column in columns.items()] + [bucket.alias(BUCKET)])
-    packing = Packing(task.schema, task.reading.time, stream.buckets)
+    packing = Packing(task.schema, task.reading.time, stream.buckets, Required.of(task))
     return chosen.mapInArrow(packing.rows, PACKED_DDL)
 
 

@@ -1,0 +1,149 @@
+"""A shared plan at work: batches of events in, what each query and set found out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ouzel.kernels import shared as kernel
+from ouzel.logical.query import BoundQuery
+from ouzel.physical.compiled.kernel import long_kernel_of
+from ouzel.physical.contract import Counters, Found, Tell
+from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.limits import Limits
+from ouzel.physical.shared.runs import Kept, Runs
+from ouzel.physical.shared.rows import Caught, found_of
+from ouzel.physical.stoppable import stoppable
+
+if TYPE_CHECKING:
+    from ouzel.physical.shared.plan import SharedPlan
+
+
+class SharedMatching:
+    """Very many queries at work, as one graph of states at which runs wait."""
+
+    def __init__(self, plan: SharedPlan, limits: Limits, *, once: bool) -> None:
+        """Begin with no runs; `once` if all events come at once."""
+        self.plan, self.once = plan, once
+        self.limits = limits.settled()
+        self.counters = Counters()
+        self.served = plan.served()
+        self.runs = Runs(self.served.width)
+        self.kept = Kept()
+        self.waiting: int | None = None
+        self._nothing: dict[int, Found] = {}
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs wait."""
+        return self.runs.count
+
+    def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
+        """Let events go through all automata; what each query and set found."""
+        return stoppable(lambda: self._push(events, now), tell, size=len(events) * 4)
+
+    def _push(self, events: EventTable, now: int | None) -> tuple[Found, ...]:
+        queries = self.plan.queries
+        if not len(events):
+            return tuple(self._none(number, query, events) for number, query in enumerate(queries))
+        if np.any(events.ends[1:] < events.ends[:-1]):
+            events = events.taken(np.argsort(events.ends, kind="stable"))
+        codes, missing = self.served.columns.of(events)
+        self.kept.add(events, codes, missing)
+        found, held = self._driven(len(events))
+        results = self._results(found, held)
+        if not self.once:
+            self._forget(now)
+        return tuple(
+            results[number] if number in results else self._none(number, query, events)
+            for number, query in enumerate(queries)
+        )
+
+    # ---- runs --------------------------------------------------------------------------------------------
+
+    def _driven(self, count: int) -> tuple[Any, Any]:
+        """Let runs go through the latest events; the matches."""
+        runs, graph, events = self.runs, self.served.graph, self.kept.arrays
+        end = len(events.ends)
+        runs.begin(end - count)
+        run = long_kernel_of(kernel.share_events, count, 1 / max(count, 1))
+        most_runs, most_found = self.limits.max_runs, self.limits.max_matches
+        bytes_each = 8 * (runs.width + 8)
+        most_runs = min(most_runs, self.limits.memory().most(bytes_each))
+        while True:
+            reason = run(*runs.arguments(graph.arrays, events), end, most_runs, most_found, self.limits.sheds)
+            if reason in (kernel.DONE_ALL, kernel.STOPPED):
+                break
+            if reason == kernel.TOO_MANY_RUNS:
+                raise self.limits.exceeded("max_runs")
+            if reason == kernel.TOO_MANY_FOUND:
+                raise self.limits.exceeded("max_matches")
+            runs.grow(reason, graph.arrays)
+        self.counters.add(runs.counted())
+        return runs.found()
+
+    def _forget(self, now: int | None) -> None:
+        """Forget runs that wait in vain, and events that no run holds."""
+        graph, runs = self.served.graph, self.runs
+        last = int(self.kept.arrays.end_times[-1]) if now is None else now
+        runs.sweep(graph.arrays, last)
+        self.kept.keep(runs)
+
+    # ---- results -----------------------------------------------------------------------------------------
+
+    def _none(self, number: int, query: BoundQuery, events: EventTable) -> Found:
+        if number not in self._nothing:
+            self._nothing[number] = Found.nothing(query, events.none())
+        return self._nothing[number]
+
+    def _results(self, found: Any, held: Any) -> dict[int, Found]:
+        """What was found, by the number of the query or set."""
+        if not len(found):
+            return {}
+        used = np.unique(held)
+        used = used[np.searchsorted(used, 0) :]
+        events = self.kept.taken(used)
+        rows: Integers = np.where(held < 0, 0, np.searchsorted(used, held))
+        items, owners = self.served.owners(found[:, 0])
+        results = {}
+        for item in np.unique(items).tolist():
+            chosen = np.flatnonzero(items == item)
+            caught = Caught(owners[chosen], found[chosen, 1], rows[chosen], events)
+            one = self.served.items[item]
+            results[item] = found_of(one.query, one.outline, caught, one.ids)
+        return results
+
+    # ---- queries that come and go ------------------------------------------------------------------------
+
+    def add(self, row: dict[str, Any], since: int) -> None:
+        """Take one more query of the set, which sees events that end at a time or later."""
+        self.served.add_row(row, since)
+        self.runs.widen(self.served.width)
+
+    def remove(self, id_: Any) -> None:
+        """End a query of the set."""
+        self.served.remove_row(id_)
+
+    # ---- snapshots ---------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Who is served since when, the runs, each at a state of some query, and the events that they hold."""
+        queries, states, held, ends = self.runs.state(self.served.owners_of_nodes())
+        lives = self.served.lives()
+        return {
+            "lives": lives,
+            "queries": queries,
+            "states": states,
+            "held": held,
+            "ends": ends,
+            **self.kept.state(),
+        }
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.served.resume(state["lives"])
+        self.kept.resume(state, self.plan.queries[0].schema, self.served.columns)
+        nodes = self.served.nodes_of(state["queries"], state["states"])
+        if len(nodes):
+            self.runs.resume(nodes, state["held"], state["ends"], self.served.graph.arrays, self.kept.arrays)

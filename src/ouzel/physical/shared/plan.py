@@ -1,0 +1,89 @@
+"""A shared plan: many queries, and sets of them, as one graph of states (Cayuga 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ouzel.logical.query import BoundQuery
+from ouzel.physical.contract import Engine, Explained, Offer, Switch, Takes, UnsuitableError
+from ouzel.physical.limits import Limits
+from ouzel.physical.shared.columns import Columns
+from ouzel.physical.shared.conditions import Reader
+from ouzel.physical.shared.matching import SharedMatching
+from ouzel.physical.shared.parameters import check_parameters
+from ouzel.physical.shared.served import Served, outline_for
+from ouzel.physical.statistics import Statistics
+
+# What an event takes, in nanoseconds, however many queries there are: too much for one of them.
+COST = 1_000_000.0
+ON = ("on", "off")
+
+
+@dataclass(frozen=True)
+class SharedPlan:
+    """Queries and sets as one graph; without `merging`, or an `indexed` set of nodes, for comparison (Figure 17)."""
+
+    queries: tuple[BoundQuery, ...]
+    merging: bool = True
+    indexed: bool = True
+
+    @property
+    def takes(self) -> Takes:
+        """Events in order."""
+        return Takes.IN_ORDER
+
+    def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> SharedMatching:  # noqa: ARG002
+        """Begin to match."""
+        return SharedMatching(self, limits, once=once)
+
+    def served(self) -> Served:
+        """All queries in a graph, which a matching changes."""
+        return Served(self.queries, merging=self.merging, indexed=self.indexed)
+
+    def explain(self, statistics: Statistics | None = None) -> Explained:  # noqa: ARG002 - it has no choice
+        """How much is shared."""
+        served = self.served()
+        graph = served.graph
+        alone = sum(path.size for _first, path, _outline in graph.paths)
+        nodes = graph.nodes.count
+        said = [
+            f"{graph.lives.count:,} queries, whose {alone:,} states are {nodes:,} after merging",
+            f"{graph.edges.count:,} edges, found by the values of {_signatures(served)}",
+        ]
+        return Explained([("shared", said)], [])
+
+
+def _signatures(served: Served) -> str:
+    graph = served.graph
+    count = graph.signatures.count
+    return f"{count} set{'s' if count > 1 else ''} of columns"
+
+
+def check_suitable(query: BoundQuery) -> None:
+    """Refuse a query or a set that cannot be shared, with an UnsuitableError that says why."""
+    members = query.members
+    plain = query if members is None else members.template
+    if plain.composites:
+        raise UnsuitableError("it reads matches of other queries")
+    if plain.schema.is_open or any(one.attributes is None for c in plain.components for one in c.types):
+        raise UnsuitableError("there are no data yet")
+    parameters = frozenset() if members is None else frozenset(members.parameters)
+    outline = outline_for(plain, Reader(Columns()), parameters)
+    if members is not None:
+        check_parameters(query, outline)
+
+
+def _offer(query: BoundQuery, merging: str = "on", index: str = "on") -> Offer:
+    check_suitable(query)
+    plan = SharedPlan((query,), merging == "on", index == "on")
+    return Offer(COST, lambda: plan, drawback="it is for very many queries")
+
+
+SHARED = Engine(
+    "shared",
+    "very many queries at once: automata with merged beginnings, and indexes over what they wait for",
+    COST,
+    _offer,
+    switches=(Switch("merging", ON), Switch("index", ON)),
+    runs_algebra=True,
+)

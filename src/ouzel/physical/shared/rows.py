@@ -1,0 +1,125 @@
+"""What runs of shared plans have found, as results: of each query, or of each set, in the order of results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.logical.expressions import Attribute
+from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton.edges import End
+from ouzel.physical.compiled.compute import compute_by_row
+from ouzel.physical.contract import Found, Intervals
+from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.finish.distinct_rows import distinct_in_order
+from ouzel.physical.finish.order import in_order
+from ouzel.physical.match_table import MatchTable, One
+from ouzel.physical.meaning import arrow_values
+from ouzel.physical.shared.outline import Outline
+
+
+@dataclass(frozen=True)
+class Caught:
+    """Matches of one query or set: whose each is (by place among its members), at which state it ended, its events.
+
+    `held` are the rows in `events` of the events at the places of variables.
+    """
+
+    owners: Integers
+    states: Integers
+    held: Integers
+    events: EventTable
+
+    def taken(self, chosen: Integers) -> Caught:
+        """Some of them."""
+        return Caught(self.owners[chosen], self.states[chosen], self.held[chosen], self.events)
+
+    def rows(self, place: int) -> Integers:
+        """The rows of the events at a place."""
+        return np.ascontiguousarray(self.held[:, place])
+
+
+def found_of(query: BoundQuery, outline: Outline, caught: Caught, ids: pa.Array | None) -> Found:
+    """What was found of a query, or of a set whose members have some ids."""
+    plain = query if query.members is None else query.members.template
+    if plain.algebra is not None:
+        found, owners = _rows(plain, outline, caught)
+    else:
+        found, owners = _matches(plain, outline, caught)
+    if query.members is None:
+        return found
+    assert ids is not None
+    return replace(found, query=query, ids=ids.take(pa.array(owners)))
+
+
+# ---- expressions of the algebra --------------------------------------------------------------------------
+
+
+def _rows(query: BoundQuery, outline: Outline, caught: Caught) -> tuple[Found, Integers]:
+    """Rows of attributes, each but once for an owner, as streams are sets."""
+    assert query.algebra is not None
+    tables, spans, owners = [], [], []
+    for state, end in outline.ends.items():
+        assert end is not None
+        own = caught.taken(np.flatnonzero(caught.states == state))
+        if len(own.owners):
+            table, intervals = _attributes(query, outline, end, own)
+            tables.append(table)
+            spans.append(intervals)
+            owners.append(own.owners)
+    table, owner = pa.concat_tables(tables), np.concatenate(owners)
+    starts, ends, start_times, end_times = (np.concatenate(some) for some in zip(*spans, strict=True))
+    # whose they are comes before what they are
+    content = [pa.chunked_array([owner]), *table.columns]
+    order = distinct_in_order(pa.table(content, names=[str(place) for place in range(len(content))]), starts, ends)
+    intervals = starts[order], ends[order], start_times[order], end_times[order]
+    rows = table.take(pa.array(order)) if table.num_columns else table
+    return Found.of_rows(query, rows, intervals, caught.events), owner[order]
+
+
+def _attributes(query: BoundQuery, outline: Outline, end: End, own: Caught) -> tuple[pa.Table, Intervals]:
+    assert query.algebra is not None
+    bound = {variable: One(own.rows(place)) for variable, place in outline.places.items()}
+    first, last = bound[end.first].rows, bound[end.last].rows
+    intervals = own.events.intervals(first, last)
+    compute = compute_by_row(MatchTable({**bound}, lambda: intervals), own.events)
+    columns = {}
+    for one in query.algebra.attributes:
+        value = end.attributes[one.name]
+        if isinstance(value, Attribute):
+            column = own.events.table.column(value.column).take(pa.array(bound[value.variable].rows))
+            columns[one.name] = column if column.type == one.arrow else column.cast(one.arrow)
+        else:
+            columns[one.name] = pa.chunked_array([arrow_values(compute(value), one.type, one.arrow)])
+    if not columns:
+        return pa.table({}), intervals
+    return pa.table(columns), intervals
+
+
+# ---- texts -----------------------------------------------------------------------------------------------
+
+
+def _matches(query: BoundQuery, outline: Outline, caught: Caught) -> tuple[Found, Integers]:
+    """Matches that bind events, in the order of results; those of several owners that are alike, by owner."""
+    events = caught.events
+    caught = caught.taken(_once(caught))
+    bound = {variable: One(caught.rows(place)) for variable, place in outline.places.items()}
+    used = np.unique(caught.held)
+    order = in_order({**bound}, events.starts, events.ends, used, events.places, ordered=False)
+    caught = caught if order is None else caught.taken(order)
+    starts, ends = events.starts[caught.held[:, 0]], events.ends[caught.held[:, outline.width - 1]]
+    caught = caught.taken(np.lexsort((caught.owners, starts, ends)))
+    bound = {variable: One(caught.rows(place)) for variable, place in outline.places.items()}
+    intervals = events.intervals(caught.rows(0), caught.rows(outline.width - 1))
+    matches = MatchTable({**bound}, lambda: intervals)
+    return Found(query, matches, events, compute_by_row(matches, events)), caught.owners
+
+
+def _once(caught: Caught) -> Integers:
+    """Each match but once: one that satisfies several alternatives may have come by each of them."""
+    rows = np.ascontiguousarray(np.column_stack([caught.owners, caught.held]))
+    whole = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _values, firsts = np.unique(whole, return_index=True)
+    return np.sort(firsts)

@@ -1,0 +1,160 @@
+"""Who is served by a shared plan: queries and sets, each with its outline, and all of them in one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.logical.query import BoundQuery
+from ouzel.logical.times import BEGINNING, END
+from ouzel.physical.event_table import Integers
+from ouzel.physical.shared.columns import Columns
+from ouzel.physical.shared.conditions import Reader, Values
+from ouzel.physical.shared.graph import Graph
+from ouzel.physical.shared.outline import Outline, outline_of
+from ouzel.physical.shared.parameters import lives_of, values_of
+from ouzel.physical.shared.tables import Table
+from ouzel.physical.shared.text_outline import text_outline
+
+
+@dataclass
+class Item:
+    """A query or a set: its outline, and of a set the ids of its queries and their numbers in the graph."""
+
+    query: BoundQuery
+    outline: Outline
+    numbers: list[int]
+    names: list[Any] = field(default_factory=list)
+    _ids: pa.Array | None = None
+
+    @property
+    def ids(self) -> pa.Array | None:
+        """The ids by place; None of a query by itself."""
+        members = self.query.members
+        if members is not None and (self._ids is None or len(self._ids) < len(self.names)):
+            self._ids = pa.array(self.names, members.id_type)
+        return self._ids
+
+
+class Served:
+    """All queries and sets of a plan, in one graph."""
+
+    def __init__(self, queries: Sequence[BoundQuery], *, merging: bool, indexed: bool) -> None:
+        """Put all of them into a graph."""
+        self.columns = Columns()
+        self.graph = Graph(self.columns, merging=merging, indexed=indexed)
+        self.items: list[Item] = []
+        self._whose = Table(2)
+        self.width = 1
+        for query in queries:
+            self._insert(query)
+
+    def _insert(self, query: BoundQuery) -> None:
+        members = query.members
+        plain = query if members is None else members.template
+        outline = outline_for(
+            plain, self.graph.reader, frozenset() if members is None else frozenset(members.parameters)
+        )
+        self.width = max(self.width, outline.width)
+        number = len(self.items)
+        if members is None:
+            lives = np.array([[BEGINNING, END]])
+            first = self.graph.insert(outline, Values(1, {}), lives)
+            self.items.append(Item(query, outline, [first]))
+            self._whose.append([(number, 0)])
+            return
+        rows = members.rows
+        assert rows is not None
+        count = rows.num_rows
+        item = Item(query, outline, [], rows.column(members.id).to_pylist())
+        self.items.append(item)
+        if count:
+            first = self.graph.insert(outline, values_of(members, rows), lives_of(members, rows))
+            item.numbers = list(range(first, first + count))
+            self._whose.append(np.stack([np.full(count, number), np.arange(count)], 1))
+
+    def owners(self, numbers: Integers) -> tuple[Integers, Integers]:
+        """Of some queries the item, and the place in it."""
+        whose = self._whose.data[numbers]
+        return whose[:, 0], whose[:, 1]
+
+    # ---- queries that come and go ------------------------------------------------------------------------
+
+    def add_row(self, row: dict[str, Any], since: int) -> None:
+        """Add a query to the set, valid from a time on."""
+        item = self._set()
+        members = item.query.members
+        assert members is not None
+        assert members.rows is not None
+        rows = pa.Table.from_pylist([row], members.rows.schema)
+        lives = lives_of(members, rows)
+        lives[:, 0] = np.maximum(lives[:, 0], since)
+        number = self.graph.insert(item.outline, values_of(members, rows), lives)
+        self._whose.append([(self.items.index(item), len(item.names))])
+        item.numbers.append(number)
+        item.names.append(row[members.id])
+        self._places[row[members.id]] = len(item.names) - 1
+
+    def remove_row(self, id_: Any) -> None:
+        """Take a query from the set."""
+        item = self._set()
+        place = self._places.pop(id_)
+        self.graph.remove(item.numbers[place])
+        item.numbers[place] = -1
+
+    def _set(self) -> Item:
+        (item,) = self.items
+        if not hasattr(self, "_places"):
+            self._places = {name: place for place, name in enumerate(item.names)}
+        return item
+
+    _places: dict[Any, int]
+
+    # ---- snapshots ---------------------------------------------------------------------------------------
+
+    def _live(self) -> list[int]:
+        """The numbers of all queries that are there, in the order in which another would number them from 0."""
+        return [number for item in self.items for number in item.numbers if number >= 0]
+
+    def lives(self) -> Any:
+        """From when until when each of them is valid."""
+        return self.graph.lives.data[self._live()].copy()
+
+    def owners_of_nodes(self) -> tuple[Integers, Integers]:
+        """Of each node a query that has it as a state, by its place among those that are there, and that state."""
+        nodes = self.graph.nodes.count
+        queries, states = np.full(nodes, -1), np.full(nodes, -1)
+        places = np.full(self.graph.lives.count, -1)
+        live = self._live()
+        places[live] = np.arange(len(live))
+        for first, path, _outline in self.graph.paths:
+            for state in range(path.shape[1]):
+                there = np.flatnonzero(path[:, state] >= 0)
+                queries[path[there, state]] = places[first + there]
+                states[path[there, state]] = state
+        return queries, states
+
+    def resume(self, lives: Any) -> None:
+        """Let queries be valid as they were elsewhere; they are those that are there, numbered from 0."""
+        self.graph.lives.data[: len(lives)] = lives
+
+    def nodes_of(self, queries: Integers, states: Integers) -> Integers:
+        """The nodes of some states of queries, by their numbers."""
+        firsts = np.array([first for first, _path, _outline in self.graph.paths], np.int64)
+        nodes = np.empty(len(queries), np.int64)
+        batches = np.searchsorted(firsts, queries, side="right") - 1
+        for batch in np.unique(batches).tolist():
+            own = np.flatnonzero(batches == batch)
+            first, path, _outline = self.graph.paths[batch]
+            nodes[own] = path[queries[own] - first, states[own]]
+        return nodes
+
+
+def outline_for(query: BoundQuery, reader: Reader, parameters: frozenset[str]) -> Outline:
+    """The outline of a query, in which some parameters are left open; an UnsuitableError if there is none."""
+    reader.parameters = parameters
+    return outline_of(query, reader) if query.algebra is not None else text_outline(query, reader)

@@ -1,0 +1,114 @@
+"""Arrays of a merged graph, with room to grow: a kernel is given all of them, and queries may come while it runs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+WIDTH = 4
+"""So many columns of a signature there may be."""
+_LEAST = 64
+
+
+class Table:
+    """Rows of integers, or of floats, that grow at their end."""
+
+    def __init__(self, width: int, dtype: Any = np.int64, least: int = _LEAST) -> None:
+        """Begin with none."""
+        self.data: Any = np.zeros((least, width) if width else least, dtype)
+        self.count = 0
+
+    def reserve(self, more: int) -> None:
+        """Make room."""
+        wanted = self.count + more
+        if wanted > len(self.data):
+            grown = np.zeros((max(wanted, 2 * len(self.data)), *self.data.shape[1:]), self.data.dtype)
+            grown[: self.count] = self.data[: self.count]
+            self.data = grown
+
+    def append(self, rows: Any) -> int:
+        """Add rows; the place of the first."""
+        self.reserve(len(rows))
+        first = self.count
+        self.data[first : first + len(rows)] = rows
+        self.count += len(rows)
+        return first
+
+    def filled(self, count: int, *values: int) -> int:
+        """Add rows that are all alike; the place of the first."""
+        self.reserve(count)
+        first = self.count
+        self.data[first : first + count] = values
+        self.count += count
+        return first
+
+
+class GraphArrays(NamedTuple):
+    """What kernels know of a merged graph (kernels/shared.py).
+
+    - nodes: first gate, the key's column, place and other column, runs, for how long they wait, users, first end of a
+      query, fork, first edge that leads here, and, where one gate is all there is, the hash of what it wants.
+    - probes: signatures of such gates, and the column of the key, or -1.
+    - gates: node, signature, tests on the event from, to, and with what a run holds up to; fork; whether they end the
+      wait; next gate of the node.
+    - groups of edges: fork, signature, next group of the fork.
+    - edges: hash, tests from, to; node, place of the variable, number if there are alternatives, next in the chain; and,
+      where that is all that a new run needs, its hash, and for how long it waits.
+    - edge_origins: group, next edge of the node, gate.
+    - tests: kind, column, variable and other, a byte each; bounds, or the place of the first number and the program.
+    - accepts: query, next of the node, state.
+    """
+
+    nodes: Any
+    gates: Any
+    gate_values: Any
+    gate_links: Any
+    gate_heads: Any
+    gate_signatures: Any
+    probes: Any
+    forks: Any
+    groups: Any
+    edges: Any
+    edge_origins: Any
+    edge_values: Any
+    edge_heads: Any
+    edge_stamps: Any
+    tests: Any
+    signatures: Any
+    programs: Any
+    steps: Any
+    numbers: Any
+    accepts: Any
+    lives: Any
+
+
+class RunArrays(NamedTuple):
+    """What kernels know of runs: where they are, the events that they hold, and which they have seen last.
+
+    Places: node, hash, next and previous in the chain (or the next free one), end of the last event, when doomed,
+    until when the run may go on, and whether it is found by what its one gate wants.
+    """
+
+    places: Any
+    held: Any
+    seen: Any
+    heads: Any
+
+
+class EventArrays(NamedTuple):
+    """What kernels know of events, those that are kept before those of a batch."""
+
+    codes: Any
+    missing: Any
+    starts: Any
+    ends: Any
+    start_times: Any
+    end_times: Any
+
+
+class Scratch(NamedTuple):
+    """One number of 64 bits, as an integer and as a float."""
+
+    bits: Any
+    number: Any
