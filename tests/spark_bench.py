@@ -9,10 +9,11 @@ import pyarrow as pa
 
 import ouzel as oz
 from ouzel.runtimes.reading import Reading
-from ouzel.runtimes.spark.packing import BUCKET, PACKED, Packing, Unpacking
+from ouzel.runtimes.spark.packing import BUCKET, PACKED, Packing, RulePacking, Unpacking
 from ouzel.runtimes.spark.processor import Buckets
+from ouzel.runtimes.spark.rule_rows import RuleTables
 from ouzel.runtimes.spark.spreading import bucket_keys
-from ouzel.runtimes.spark.streaming import stream_task
+from ouzel.runtimes.spark.streaming import is_apart, stream_task
 from ouzel.runtimes.spark.task import Task
 from spark_events import Events
 
@@ -69,16 +70,26 @@ class Handle:
 class Bench:
     """A stream's workers: what Spark would do with packed rows."""
 
-    def __init__(self, query: str, buckets: int = 3, watermark: int = 0, on_bad: str = "error") -> None:
-        task = Task(query, "", {}, Reading(on_bad=on_bad), SCHEMA, "auto", oz.Limits())
-        self.stream = stream_task(task, oz.SparkOptions(buckets=buckets), watermark)
+    def __init__(
+        self,
+        query: Any,
+        buckets: int = 3,
+        watermark: int = 0,
+        on_bad: str = "error",
+        rules: RuleTables | None = None,
+        **options: Any,
+    ) -> None:
+        said = oz.query(query)
+        task = Task(said.text, "", said.params, Reading(on_bad=on_bad), SCHEMA, "auto", oz.Limits())
+        self.stream = stream_task(task, oz.SparkOptions(buckets=buckets, **options), watermark, rules)
         self.packing = Packing(self.stream.task.schema, "ts", self.stream.buckets)
-        self.unpacking = Unpacking(self.stream.outputs, apart=len(self.stream.outputs) > 1)
+        self.unpacking = Unpacking(self.stream.outputs, apart=is_apart(self.stream))
         self.handles = [Handle() for _ in range(self.stream.buckets)]
         self.matched: list[pa.RecordBatch] = []
+        self.told: dict[str, int] = {}
 
-    def packed(self, tasks: list[Events]) -> pa.Table:
-        parts = []
+    def packed(self, tasks: list[Events], rules: pa.Table | None = None) -> pa.Table:
+        parts = [] if rules is None else [RulePacking(self.stream.buckets).part(rules, 0, 0)]
         for number, events in enumerate(tasks):
             keys = [hash(event["k"]) % self.stream.buckets for event in events]
             table = pa.Table.from_pylist(events, SCHEMA).append_column(BUCKET, pa.array(keys, pa.int32()))
@@ -94,10 +105,12 @@ class Bench:
         frames = list(worker.handleInputRows((key,), iter([rows.to_pandas()]), None))
         return [row for frame in frames for row in frame.to_dict("records")]
 
-    def push(self, *tasks: Events) -> None:
-        packed = self.packed(list(tasks))
+    def push(self, *tasks: Events, rules: pa.Table | None = None) -> None:
+        packed = self.packed(list(tasks), rules)
         for bucket in range(self.stream.buckets):
             found = self.attempt(packed, bucket)
+            for row in found:
+                self.told[row["query"]] = self.told.get(row["query"], 0) + row["number"]
             schema = pa.schema({"query": pa.string(), "number": pa.int64(), "blob": pa.binary()})
             self.matched += self.unpacking.blobs(iter([pa.RecordBatch.from_pylist(found, schema)]))
 

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import ouzel as oz
-from ouzel.cli.json_lines import json_lines
 from ouzel.cli.main import main
+from ouzel.runtimes.json_lines import json_lines
 
 QUERY = "PATTERN SEQ(Shelf a, !(Register b), Exit c) WHERE [tag] WITHIN 1 hour RETURN a.tag, a.ts, c.ts AS left"
 WHOLE = "PATTERN SEQ(Shelf+ a[], Exit c) WHERE [tag] AND a.LEN = 2"

@@ -29,6 +29,7 @@ STAGES = [
     {"algebra"},
     {"query_sets"},
     {"forms"},
+    {"rule_tables"},
     {"api"},
     {""},  # ouzel itself, which only re-exports
     {"testing"},
@@ -53,6 +54,7 @@ ROOMS = {
         {"scan"},
         {"automaton"},
         {"tree"},
+        {"shared"},
         {"reference"},
         {"__init__"},
     ],
@@ -72,13 +74,14 @@ ROOMS = {
         | {"mixed_values", "time_values", "odd_days"}
         | {"pandas_cells", "pandas_frames", "polars_frames", "kinds", "reading", "ingest"},
         # matches out
-        {"gathering", "partition_keys", "results", "aggregates", "running_totals", "composites"},
+        {"gathering", "partition_keys", "results", "aggregates", "running_totals", "composites", "json_lines"},
         # queries that feed each other, and sets of them
         {"chain", "members", "replay"},
         # all events at once
         {"embedded", "compressed"},
         # batch by batch
-        {"batches", "changing", "fingerprint", "intake", "kept_parameters", "ordering", "roster", "matcher"},
+        {"batches", "changing", "fingerprint", "intake", "kept_parameters", "ordering", "roster", "matcher"}
+        | {"rules", "ruled"},
         {"spark"},
         {"__init__"},
     ],
@@ -89,10 +92,12 @@ APART = [
     ("physical/scan", "physical/automaton"),
     ("physical/scan", "physical/tree"),
     ("physical/automaton", "physical/tree"),
+    ("physical/shared", "physical/tree"),
+    ("physical/shared", "physical/scan"),
     ("runtimes/embedded", "runtimes/matcher"),
     *(
         ("physical/reference", f"physical/{room}")
-        for room in ("compiled", "memory", "finish", "scan", "automaton", "tree")
+        for room in ("compiled", "memory", "finish", "scan", "automaton", "tree", "shared")
     ),
     ("physical/reference", "kernels"),
 ]

@@ -31,6 +31,7 @@ from ouzel.physical.contract import KeepsGraph
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.query_sets import Queries
+from ouzel.rule_tables import NO_QUERIES, Prepared, prepared
 from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.compressed import compress
 from ouzel.runtimes.embedded import Progress, run_program
@@ -179,6 +180,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     report: Report | None = None,
     progress: Progress | None = None,
     spark: SparkOptions | None = None,
+    rules: Any = None,
 ) -> Any:
     """Find all matches of a query in events.
 
@@ -216,14 +218,21 @@ def match(  # noqa: PLR0913 - what is not needed is not said
       Events that are later than the watermark allows are left out and counted in the query's progress, or come out
       with `oz.SparkOptions(late=True)`.  The matches of several queries come as one stream, with a column `query`
       and, for each query, one that holds its matches as structs.
+    - `rules` is a table of rules, or on a Spark stream a stream of them (or a tuple of both), that changes the
+      queries of a set or of a list, each row at its time: it has the columns of `oz.queries`, or `id` and `query`
+      with a text, and `valid_from` and `valid_to`.  A row holds until another of its id begins; one without a
+      text, or with nulls for all parameters, ends it.  Of texts the result has the columns `query` and `match`.
 
     >>> rows = [{"ts": 1, "type": "A"}, {"ts": 2, "type": "B"}]
     >>> match(rows, "PATTERN A; B RETURN A.ts AS a, B.ts AS b")
     [{'a': 1, 'b': 2}]
     """
     began = clock.perf_counter()
-    query = query if isinstance(query, Query) else Query(query)
+    if not isinstance(query, Query):
+        query = Query(NO_QUERIES if rules is not None and query == [] else query)
     query = query._with(optional("params", params, Mapping, DICT) or {})
+    ruled = prepared(query.text, query.params, rules, is_spark(events) and events.isStreaming)
+    query = query if rules is None else Query(ruled.text, ruled.params)
     limits = optional("limits", limits, Limits, LIMITS) or Limits()
     report = optional("report", report, Report, "oz.Report()") or Report()
     spark = optional("spark", spark, SparkOptions, SPARK)
@@ -232,26 +241,16 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     length_in_ticks(watermark, "ms", "watermark")
     written = Writing(None, encoding, delimiter)
     if is_spark(events):
-        from ouzel.runtimes.spark.batch import match_dataframe
-        from ouzel.runtimes.spark.malformed import malformed_events
-
         refuse(mode != "verbose", "mode", mode, "on Spark")
         reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
         reading = _of_spark(reading, events.columns)
         arguments = (query.text, query.params, reading, engine, tuning, limits, spark)
-        if events.isStreaming:
-            from ouzel.runtimes.spark.streaming import match_stream
-
-            found: Any = match_stream(events, *arguments, watermark)
-        else:
-            found = query._given(match_dataframe(events, *arguments))
-        if on_bad == "quarantine":
-            report.quarantined = malformed_events(events, reading)
-        return found
+        return _on_spark(events, query, ruled, arguments, watermark, report)
     if is_without_rows(events):
         check_used(parse(query.text), query.text, query.params)
         plans = compile_query(query.text, open_schema(), None, engine, tuning).plans
-        return query._given({plan.query.name: of_no_events(plan.query) for plan in plans})
+        found = {plan.query.name: of_no_events(plan.query) for plan in plans}
+        return query._given(found) if ruled.batched is None else []
     reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     reading = replace(reading, encoding=written.encoding, delimiter=written.delimiter)
     table, restore = ingest(events, reading, report, query._used)
@@ -259,6 +258,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         warn_of_times(table.end_times, table.schema.time)
     if mode not in MODES:
         raise OuzelError(f"mode: required one of {', '.join(MODES)}; got {mode!r}")
+    refuse(mode != "verbose" and ruled.batched is not None, "mode", mode, "with rules")
     if mode == "compressed":
         plans = query._compile(table, engine, tuning, having=KeepsGraph).plans
         return query._given({plan.query.name: compress(plan, table, limits, restore) for plan in plans})
@@ -266,11 +266,33 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     results = run_program(plans, table, limits, progress, report.counters, threads_of(threads))
     report.matches = sum(result.num_rows for result in results.values())
     report.seconds = clock.perf_counter() - began
+    if ruled.batched is not None:
+        return restore(ruled.batched.joined(results), {})
     origins = {plan.query.name: origins_of(plan.query) for plan in plans}
     for plan in plans:
         if plan.query.into is not None:
             restore = restore.with_composites(plan.query.into, origins[plan.query.name])
     return query._given({name: restore(results[name], origins[name]) for name in query.names})
+
+
+def _on_spark(events: Any, query: Query, ruled: Prepared, arguments: Any, watermark: Any, report: Report) -> Any:
+    """The matches in a DataFrame, a batch or a stream, as one."""
+    from ouzel.runtimes.spark.batch import match_dataframe
+    from ouzel.runtimes.spark.malformed import malformed_events
+    from ouzel.runtimes.spark.rule_rows import RuleTables
+    from ouzel.runtimes.spark.streaming import match_stream
+
+    reading: Reading = arguments[2]
+    if events.isStreaming:
+        rules = RuleTables(ruled.table, ruled.stream) if ruled.is_there else None
+        found: Any = match_stream(*(events, *arguments, watermark, rules))
+        report.refused_rules = None if rules is None else rules.refused
+    else:
+        results = match_dataframe(events, *arguments)
+        found = query._given(results) if ruled.batched is None else ruled.batched.united(results)
+    if reading.on_bad == "quarantine":
+        report.quarantined = malformed_events(events, reading)
+    return found
 
 
 def matcher(

@@ -95,6 +95,7 @@ REFUSALS = [
             ("it is no sequence of single events", "SEQ(A a, B+ b[])"),
             ("it is no sequence of single events", "A a & B b"),
             (r"\w+ minds events that no component wants", "SEQ(A a, B b) WHERE strict_contiguity {a.x < b.x}"),
+            ("it holds more than 255 events", f"SEQ({', '.join(f'A a{number}' for number in range(256))})"),
             ("its window counts events", "SEQ(A a, B b) WITHIN 3 EVENTS"),
             ("its matches depend on each other", "SEQ(A a, B b) WITHIN 3 OUTPUT NON_OVERLAP"),
             ("a condition is on no event", "SEQ(A a, B b) WHERE 1 < 2"),

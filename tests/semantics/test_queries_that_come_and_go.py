@@ -53,6 +53,16 @@ def test_queries_of_a_list(kept: bool) -> None:
     assert rows(found["pairs"], "start", "end") == [(6, 7)]
 
 
+@pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
+def test_matches_that_waited_are_no_events_for_who_came_after_them(kept: bool) -> None:
+    matcher = oz.matcher(["PATTERN A a; !(C c) WITHIN 5 RETURN a.x INTO T"], EVENTS.schema)
+    matcher.push(EVENTS.slice(0, 4))
+    matcher.add("after", "PATTERN T t RETURN t.x")  # time is 3: the matches that end at 0 and 2 still wait
+    matcher = oz.restore(matcher.snapshot()) if kept else matcher
+    assert rows(matcher.push(EVENTS.slice(4))["after"], "x") == []
+    assert rows(matcher.finish()["after"], "x") == [(4,), (6,)]
+
+
 def test_names_stay_when_others_go() -> None:
     matcher = oz.matcher(["PATTERN A RETURN A.x", "PATTERN B RETURN B.x"], EVENTS.schema)
     matcher.remove("query1")

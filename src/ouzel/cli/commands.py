@@ -139,7 +139,7 @@ def _report(error: Exception) -> int:
 def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return _as_options(str(error))
+    return _as_options("\n  ".join([str(error), *getattr(error, "__notes__", ())]))
 
 
 def _as_options(text: str) -> str:

@@ -24,19 +24,18 @@ from ouzel.cli.options import (
     NoTypeOption,
     OrderOption,
     ParamOption,
-    QueryArgument,
     TimeOption,
     TimeUnitOption,
     TypeOption,
     known_master,
     parameters,
-    query_text,
     reading,
     times_of,
     writing,
 )
 from ouzel.cli.progress import STDERR, progress_bar
 from ouzel.cli.read import named_paths, read_events
+from ouzel.cli.rules import Asked, KeysOption, RulesOption, RulesSchemaOption, RulesStreamOption, result_name
 from ouzel.cli.show import counted
 from ouzel.cli.spark import SparkRun, runtime_of
 from ouzel.cli.stream import Stream, run_stream
@@ -63,6 +62,14 @@ from ouzel.runtimes.files import Writing
 from ouzel.runtimes.spark.topics import topic_of
 from ouzel.runtimes.spark.watching import own_errors, watched_tasks
 
+QueryArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="QUERY",
+        help="The query, or the path of a file that holds it; with --rules, their template.",
+        show_default=False,
+    ),
+]
 EventsOption = Annotated[
     list[str] | None,
     typer.Option(metavar="PATH", rich_help_panel=EVENTS, help=EVENTS_HELP, show_default=False),
@@ -154,6 +161,14 @@ Examples:
     --schema 'ts timestamp, type string, tag_id long' --watermark '10 minutes' \\
     --to kafka://localhost:9092/thefts --checkpoint thefts-checkpoint
 
+  # Thousands of alarms: a template, and a file with a row of limits for each
+  ouzel run 'PATTERN Reading r WHERE r.sensor = $sensor AND r.value > $most RETURN r.ts, r.value' \\
+    --rules alarms.parquet --events readings.parquet
+
+  # Rules that come and go while a stream runs: files with id, query, valid_from, valid_to
+  ouzel run --stream readings --schema 'ts timestamp, type string, tag_id long' \\
+    --rules-stream rules --to alarms.jsonl --checkpoint alarms-checkpoint
+
   # Several files as one table, and what another program writes
   ouzel run thefts.ozl --events 'logs/*.csv' --delimiter ';' --encoding latin-1
   zcat readings.jsonl.gz | ouzel run thefts.ozl --events -
@@ -164,7 +179,7 @@ Examples:
 
 
 def run(  # noqa: PLR0913 - a command has as many options as it needs
-    query: QueryArgument,
+    query: QueryArgument = None,
     *,
     events: EventsOption = None,
     time: TimeOption = "ts",
@@ -178,6 +193,10 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     on_bad: OnBadOption = None,
     quarantine: QuarantineOption = None,
     param: ParamOption = None,
+    rules: RulesOption = None,
+    rules_stream: RulesStreamOption = None,
+    rules_schema: RulesSchemaOption = None,
+    keys: KeysOption = None,
     engine: EngineOption = "auto",
     runtime: RuntimeOption = "auto",
     master: MasterOption = None,
@@ -203,24 +222,29 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     options["on_bad"] = _on_bad(on_bad, quarantine)
     options["limits"] = limits_of(max_matches, max_runs, max_memory, on_limit)
     how = writing(events_format, encoding, delimiter)
-    parsed = oz.query(query_text(query), parameters(param))
+    asked = Asked.of(query, parameters(param), rules, rules_stream, rules_schema)
+    taken = [one for one in (rules, rules_stream) if one is not None]
     if stream is not None:
         _check_stream(events, how, runtime, quarantine, limit)
-        check_apart(query, [stream], {"": Path(to)} if to and not topic_of(to) else {}, {})
-        place = Stream(stream, schema, to, file_format, watermark or "0", checkpoint, buckets, available_now)
-        run_stream(parsed, place, {**options, "engine": engine}, master)
+        check_apart(query or "", [stream, *taken], {"": Path(to)} if to and not topic_of(to) else {}, {})
+        where = (stream, schema, to, file_format, watermark or "0", checkpoint, buckets, available_now)
+        place = Stream(*where, tuple(name.strip() for name in keys.split(",")) if keys else ())
+        run_stream(asked, place, {**options, "engine": engine}, master)
         return
     if not events:
         raise typer.BadParameter("Missing option '--events' or '--stream'.")
-    _check_files(checkpoint, schema, watermark, buckets, available_now)
+    _check_files(checkpoint, schema, watermark, buckets, available_now, rules_stream, keys)
     if limit is not None and to is not None:
         raise typer.BadParameter("is for what is shown; --to gets all matches", param_hint="--limit")
-    target = file_paths(Path(to), file_format, parsed.names) if to else None
-    chosen = target[1] if target else stdout_format(file_format, parsed.names)
+    parsed, more = asked.in_batch()
+    options |= more
+    names = asked.names(parsed)
+    target = file_paths(Path(to), file_format, names) if to else None
+    chosen = target[1] if target else stdout_format(file_format, names)
     on_spark = runtime_of(runtime, master, events) == "spark"
     tables = [""] if on_spark else list(named_paths(events))
     aside = file_paths(quarantine, None, tables, "--quarantine") if quarantine else None
-    check_apart(query, events, target[0] if target else {}, aside[0] if aside else {})
+    check_apart(query or "", [*events, *taken], target[0] if target else {}, aside[0] if aside else {})
     if on_spark:
         arguments = {**options, "engine": engine}
         _on_spark(parsed, events, how, arguments, master, target, chosen, limit, aside)
@@ -296,7 +320,7 @@ def _check_stream(
 
 def _check_files(*options: object) -> None:
     """Refuse options that files cannot have."""
-    names = ("--checkpoint", "--schema", "--watermark", "--buckets", "--available-now")
+    names = ("--checkpoint", "--schema", "--watermark", "--buckets", "--available-now", "--rules-stream", "--keys")
     for option, name in zip(options, names, strict=True):
         if option is not None and option is not False:
             raise typer.BadParameter("is for --stream", param_hint=name)
@@ -311,7 +335,7 @@ def _on_bad(on_bad: str | None, quarantine: Path | None) -> str:
 def _find(query: oz.Query, events: Any, **options: Any) -> dict[str, pa.Table]:
     """The matches of each query."""
     found = oz.match(events, query, **options)
-    return found if isinstance(found, dict) else {query.names[0]: found}
+    return found if isinstance(found, dict) else {result_name(query): found}
 
 
 def _written(to: str | None, target: tuple[dict[str, Path], Format] | None) -> str:

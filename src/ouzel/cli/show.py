@@ -11,7 +11,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from ouzel.cli.json_lines import plain_rows
+from ouzel.runtimes.json_lines import plain_rows
 
 LISTED = 3
 

@@ -18,6 +18,7 @@ import typer
 import ouzel as oz
 from ouzel.cli.main import leave_on_ctrl_c
 from ouzel.cli.read import STDIN, named_paths, split
+from ouzel.cli.rules import result_name
 from ouzel.cli.write import SUFFIXES, Format
 from ouzel.physical.stoppable import stoppable
 from ouzel.runtimes.files import Writing, matching
@@ -132,7 +133,7 @@ class SparkRun:
         else:
             table, types = self._united(tables, options["time"])
             found = oz.match(table, query, **{**options, "type": TYPE_COLUMN, "types": types})
-        return found if isinstance(found, dict) else {query.names[0]: found}
+        return found if isinstance(found, dict) else {result_name(query): found}
 
     def _read_all(self, paths: list[str], how: Writing) -> DataFrame:
         """Files of one schema as one table."""

@@ -14,12 +14,12 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.text import Text
 
-from ouzel.cli.json_lines import json_lines
 from ouzel.cli.progress import progress_bar
 from ouzel.cli.run import MasterOption
 from ouzel.cli.show import counted, rich_table
 from ouzel.cli.spark import SparkRun
 from ouzel.errors import StateError
+from ouzel.runtimes.json_lines import json_lines
 from ouzel.runtimes.spark.checkpoints import Checkpoint, read_checkpoint
 
 

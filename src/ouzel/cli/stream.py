@@ -19,6 +19,7 @@ from rich.text import Text
 
 import ouzel as oz
 from ouzel.cli.progress import STDERR, progress_bar
+from ouzel.cli.rules import Asked
 from ouzel.cli.show import counted
 from ouzel.cli.spark import stoppable_session
 from ouzel.runtimes.spark.columns import arrow_schema
@@ -47,6 +48,7 @@ class Stream:
     checkpoint: Path | None
     buckets: int | None
     available_now: bool
+    keys: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Refuse options that do not go together."""
@@ -59,14 +61,16 @@ class Stream:
         ):
             raise typer.BadParameter("is for files: csv, json or parquet", param_hint="--format")
 
-    def start(self, query: oz.Query, options: dict[str, Any], master: str | None, checkpoint: Path) -> Running:
+    def start(self, asked: Asked, options: dict[str, Any], master: str | None, checkpoint: Path) -> Running:
         """Start it on Spark."""
-        session = stoppable_session(lambda: stream_session(self.source, self.schema, self.to, master=master))
+        places = (self.source, self.schema, self.to, asked.source, asked.schema)
+        session = stoppable_session(lambda: stream_session(*places, master=master))
         events = oz.read_stream(self.source, self.schema, session=session)
-        delay = int(self.watermark) if self.watermark.isdigit() else self.watermark
-        how = SparkOptions() if self.buckets is None else SparkOptions(buckets=self.buckets)
-        matches = oz.match(events, query, watermark=delay, spark=how, **options)
         time = options["time"] if isinstance(options["time"], str) else options["time"][-1]  # when events end
+        query, rules = asked.on_stream(session, events, time)
+        delay = int(self.watermark) if self.watermark.isdigit() else self.watermark
+        how = SparkOptions(buckets=self.buckets or SparkOptions.buckets, keys=self.keys)
+        matches = oz.match(events, query, watermark=delay, spark=how, **options, **rules)
         if self.to is not None:
             others = {"format": self.file_format} if self.file_format and not topic_of(self.to) else {}
             running = oz.write_stream(
@@ -109,18 +113,21 @@ class Running:
             counted(numbers.matches, "match", "matches"),
             *([f"{numbers.late:,} late"] if numbers.late else []),
             *([f"{numbers.malformed:,} malformed"] if numbers.malformed else []),
+            *([counted(numbers.refused, "refused rule", "refused rules")] if numbers.refused else []),
         ]
         return ", ".join(parts)
 
 
-def run_stream(query: oz.Query, stream: Stream, options: dict[str, Any], master: str | None) -> None:
+def run_stream(asked: Asked, stream: Stream, options: dict[str, Any], master: str | None) -> None:
     """Match a stream until it ends, fails, or is stopped."""
     stream.check()
+    if not asked.has_rules:
+        asked.query()  # what is wrong with it is told before Spark starts
     with tempfile.TemporaryDirectory(prefix="ouzel-", ignore_cleanup_errors=True) as name:
         at_end(lambda: shutil.rmtree(name, ignore_errors=True))  # where Ctrl-C ends the command at once
         checkpoint = stream.checkpoint or Path(name)
         with progress_bar("starting Spark") as bar, own_errors():
-            running = stream.start(query, options, master, checkpoint)
+            running = stream.start(asked, options, master, checkpoint)
             bar.say("matching the stream")
             with _signals() as stopped:
                 while running.query.isActive and not stopped.wait(0.2):
@@ -180,6 +187,8 @@ def _summarise(numbers: StreamNumbers, checkpoint: Path | None) -> None:
         parts.append(counted(numbers.late, "late event", "late events"))
     if numbers.malformed:
         parts.append(counted(numbers.malformed, "malformed event", "malformed events"))
+    if numbers.refused:
+        parts.append(counted(numbers.refused, "refused rule", "refused rules"))
     text = ", ".join(parts)
     if checkpoint is not None:
         text += f"; stopped: the same command goes on from {checkpoint}"

@@ -13,13 +13,13 @@ import pyarrow.csv
 import pyarrow.parquet
 import typer
 
-from ouzel.cli.json_lines import iso_durations, json_lines
 from ouzel.cli.options import is_file
 from ouzel.cli.read import split
 from ouzel.cli.show import show_table
 from ouzel.cli.whole_files import naming, naming_stdout, whole_files
 from ouzel.errors import OuzelError
 from ouzel.runtimes import files
+from ouzel.runtimes.json_lines import iso_durations, json_lines
 
 Format = Literal["table", "json", "parquet", "csv"]
 SUFFIXES = cast("Mapping[str, Format]", files.SUFFIXES)

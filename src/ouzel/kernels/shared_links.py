@@ -95,22 +95,6 @@ def add_gates(graph: Any, begin: int, end: int, lasts: Any) -> None:
             link_gate(graph, g)
 
 
-def remove_gate(graph: Any, g: int) -> None:
-    """Take a gate from its node."""
-    node = graph.gates[g, 0]
-    if graph.nodes[node, 4] > 0:
-        unlink_gate(graph, g)
-    at = graph.nodes[node, 0]
-    if at == g:
-        graph.nodes[node, 0] = graph.gates[g, 7]
-    while at != -1:
-        after = graph.gates[at, 7]
-        if after == g:
-            graph.gates[at, 7] = graph.gates[g, 7]
-        at = after
-    graph.gates[g, 0] = -1
-
-
 def add_accepts(graph: Any, begin: int, end: int, nodes: Any) -> None:
     """Let nodes be where queries end."""
     for a in range(begin, end):

@@ -1,6 +1,7 @@
-"""What is asked of an event, and perhaps of events that a run holds, in plans that many queries share: all of it data.
+"""What is asked of an event, and perhaps of events that a run holds, where many queries share a plan: all data.
 
-The row of a test has its kind, a column of the event, and a place and a column of what is held, a byte each; then bounds.
+The row of a test has its kind, a column of the event, a place and a column of what is held, a byte each; then
+bounds.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 RANGE, LASTS, COMPUTED, EQUAL, UNEQUAL, LESS, LESS_EQUAL, MORE, MORE_EQUAL = range(9)
-"""Kinds of tests: of a column of the event against constants, of how long it takes from the first event of a run to
-the end of this one, of a program of numbers, of a column of the event against one of an event that is held."""
+"""Kinds of tests: of a column of the event against constants, of how long it takes from the first event of a run
+to the end of this one, of a program of numbers, of a column of the event against one of an event that is held."""
 EVENT_FLOAT, EVENT_INTEGER, HELD_FLOAT, HELD_INTEGER, NUMBER, ADD, SUBTRACT, MULTIPLY, DIVIDE = range(9)
 """Steps of programs, which work on a stack of floats; what they leave there is compared."""
 _MASK = 0x7FFFFFFFFFFFFFFF

@@ -290,8 +290,13 @@ def is_registered(name: str) -> bool:
     return name in _registered and name not in BUILT_IN
 
 
-def registered_in(text: str) -> tuple[Function, ...]:
-    """The registered functions whose names occur in a text: what another process must be told to compile it."""
+def registered_in(text: str | None) -> tuple[Function, ...]:
+    """The registered functions whose names occur in a text: what another process must be told to compile it.
+
+    All of them, if the text is not known yet.
+    """
+    if text is None:
+        return tuple(_registered.values())
     words = {word.lower() for word in re.findall(r"\w+", text)}
     return tuple(function for name, function in _registered.items() if name in words)
 

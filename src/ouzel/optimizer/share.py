@@ -15,9 +15,9 @@ MANY = 64
 
 
 def shared(plans: Sequence[Plan]) -> Groups:
-    """Plans, some of them together, each with what runs it; those that share one come first, as they read no others."""
+    """Plans, some of them together, with what runs them; those that share one come first: they read no others."""
     sets = [plan for plan in plans if isinstance(plan.physical, SharedPlan)]
-    others = [plan for plan in plans if plan not in sets] if len(plans) >= MANY else []
+    others = [plan for plan in plans if not isinstance(plan.physical, SharedPlan)] if len(plans) >= MANY else []
     able = [plan for plan in others if not plan.is_asked and not plan.rivals.tuning and _is_suitable(plan)]
     together = [*sets, *(able if len(able) >= MANY else ())]
     if len(together) < 2:

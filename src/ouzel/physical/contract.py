@@ -202,8 +202,8 @@ class Found:
     """Matches of a query, the events whose rows they mention, and how to compute with them.
 
     `totals` adds all of them up, where the engine has a way of its own.  `rows` are the attributes of what an
-    expression of the algebra gives; of its matches only the intervals matter, and no events are bound.  Of a set of
-    queries, `ids` name the query of each match.
+    expression of the algebra gives; of its matches only the intervals matter, and no events are bound.  Of a set
+    of queries, `ids` name the query of each match.
     """
 
     query: BoundQuery

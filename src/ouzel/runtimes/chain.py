@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ouzel.errors import OuzelError
@@ -45,17 +46,17 @@ class Chain:
         self._none: EventTable | None = None
         self._begin(plans, shared(plans))
 
-    def add(self, plans: Sequence[Plan]) -> None:
-        """Begin more, which follow those that are there."""
-        self._begin(plans, alone(plans))
+    def add(self, plans: Sequence[Plan], since: int = BEGINNING) -> None:
+        """Begin more, which follow those that are there and see events that end at a time or later."""
+        self._begin(plans, alone(plans), since)
 
-    def _begin(self, plans: Sequence[Plan], groups: Groups) -> None:
+    def _begin(self, plans: Sequence[Plan], groups: Groups, since: int = BEGINNING) -> None:
         if any(plan.query.numbers_matches for plan in plans):
             raise OuzelError(
                 "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
                 "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
             )
-        self.links += [_Link(some, physical, self.limits, self.threads) for some, physical in groups]
+        self.links += [_Link(some, physical, self.limits, self.threads, since) for some, physical in groups]
         self._note_readers()
 
     def remove(self, names: Collection[str]) -> Counters:
@@ -157,7 +158,7 @@ class Chain:
     def _together(self, plans: list[Plan]) -> _Link:
         """A link of queries that were together elsewhere, which knows the columns of events."""
         ((some, physical),) = group(plans, {plan.query.name for plan in plans}) if len(plans) > 1 else alone(plans)
-        link = _Link(some, physical, self.limits, self.threads)
+        link = _Link(some, physical, self.limits, self.threads, BEGINNING)
         if self._none is not None:
             link.push(link.given(self._none, {}, BEGINNING), BEGINNING)
         return link
@@ -169,8 +170,10 @@ class _Link:
     Several queries that share a plan are one link; they read no composite events.
     """
 
-    def __init__(self, plans: tuple[Plan, ...], physical: PhysicalPlan, limits: Limits, threads: int) -> None:
-        self.plans, self.physical = plans, physical
+    def __init__(
+        self, plans: tuple[Plan, ...], physical: PhysicalPlan, limits: Limits, threads: int, since: int
+    ) -> None:
+        self.plans, self.physical, self.since = plans, physical, since
         self.limits = limits
         self.threads = threads
         query = plans[0].query
@@ -212,7 +215,10 @@ class _Link:
         """What of the latest events, and of those that waited, the query is given."""
         if self.inbox is None:
             return events.select(self.columns)
-        self.inbox.add(read_by(self.plan.query, events, made, self.columns))
+        read = read_by(self.plan.query, events, made, self.columns)
+        if len(read) and int(read.end_times.min()) < self.since:  # matches of others that waited since before
+            read = read.taken(np.flatnonzero(read.end_times >= self.since))
+        self.inbox.add(read)
         return self.inbox.before(until)
 
     def push(self, events: EventTable, until: int | None) -> list[Found]:
@@ -237,9 +243,12 @@ class _Link:
     def state(self) -> State:
         states = {"matching": self.matching.state()}
         states |= {} if self.totals is None else {"totals": self.totals.state()}
-        return in_parts(states | ({} if self.inbox is None else {"inbox": self.inbox.state()}))
+        return {"since": self.since} | in_parts(
+            states | ({} if self.inbox is None else {"inbox": self.inbox.state()})
+        )
 
     def resume(self, state: State) -> None:
+        self.since = state.get("since", BEGINNING)  # there was none in snapshots of before
         self.matching.resume(part("matching", state))
         if self.totals is not None:
             self.totals.resume(part("totals", state))

@@ -35,6 +35,9 @@ class Program(Protocol):
     def names(self) -> tuple[str, ...]:
         """The queries that are reported."""
 
+    def has(self, id_: Any) -> bool:
+        """Whether one is there that can be ended."""
+
     def add(self, id_: Any, query: Any, now: int) -> None:
         """Take one more."""
 
@@ -63,6 +66,10 @@ class FixedProgram:
     def __init__(self, text: str, params: Mapping[str, Any], names: tuple[str, ...]) -> None:
         """Begin."""
         self.names, self._said = names, (text, dict(params))
+
+    def has(self, id_: Any) -> bool:  # noqa: ARG002
+        """None can."""
+        return False
 
     def add(self, id_: Any, query: Any, now: int) -> None:  # noqa: ARG002
         """Refuse."""
@@ -100,6 +107,10 @@ class SetProgram:
         found = self._chain.links[-1].matching
         assert isinstance(found, MembersMatching | SharedMatching)
         return found
+
+    def has(self, id_: Any) -> bool:
+        """Whether there is such a row."""
+        return self.roster.has(id_)
 
     def add(self, id_: Any, query: Any, now: int) -> None:
         """Take a row of values more."""
@@ -143,7 +154,11 @@ class ListProgram:
     def _plans(self) -> Sequence[Plan]:
         return self._chain.all_plans
 
-    def add(self, id_: Any, query: Any, now: int) -> None:  # noqa: ARG002 - events of before are gone
+    def has(self, id_: Any) -> bool:
+        """Whether there is a query of that name."""
+        return self.roster.has(id_)
+
+    def add(self, id_: Any, query: Any, now: int) -> None:
         """Take a text or an expression more; it may read what others make."""
         self.roster.check_new(id_)
         text, brought = _said(query)
@@ -164,7 +179,7 @@ class ListProgram:
         plans = compile_query(alone, schema, own, *self._how).plans
         made = {plan.query.into for plan in plans}
         self._refuse_late_makers(id_, made)
-        self._chain.add(plans)
+        self._chain.add(plans, now)
         self.roster.params = params
         self.roster.entries[id_] = entry
 

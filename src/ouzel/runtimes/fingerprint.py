@@ -47,7 +47,8 @@ def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
     parameters = ", ".join(f"{name}={value!r}" for name, value in plain.items())
     if query.members is not None:
         query = query.members.template
-        parameters = ", ".join([parameters, *(name for name in sorted(params) if name.startswith(ROWS))])
+        rows = (name for name in sorted(params) if name.startswith(ROWS))
+        parameters = ", ".join(filter(None, [parameters, *rows]))
     if query.algebra is not None:
         own = {"expression": query.source, "into": query.into or "", "parameters": parameters}
         return {"engine": plan.engine, **own}

@@ -142,6 +142,10 @@ class Matcher:
         self._counted.add(self._program.remove(id))
         self._note_queries()
 
+    def has(self, id: Any) -> bool:
+        """Whether a query is there that `remove` would end."""
+        return self._program.has(id)
+
     def _note_queries(self) -> None:
         """Note what depends on which queries there are."""
         plans = self._chain.all_plans

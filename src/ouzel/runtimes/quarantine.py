@@ -51,6 +51,8 @@ class Report:
     """The events set aside, of the kind that came in, with their row and what is wrong with them."""
     quarantined_count: int = 0
     """How many events were set aside."""
+    refused_rules: Any = None
+    """Of a Spark stream, the stream of the rules that make no sense, with what is wrong with them."""
 
     def add(self, batch: Report) -> None:
         """What one more batch of a stream, of Arrow tables, had to tell; rows count from the first batch on."""

@@ -33,6 +33,10 @@ class ListRoster:
         for name, entry in zip(names, single_entries(text), strict=True):
             self.entries[name] = {**entry, "name": name}
 
+    def has(self, name: Any) -> bool:
+        """Whether a query is there."""
+        return name in self.entries
+
     def check_new(self, name: Any) -> None:
         """Refuse a name that is taken, or none at all."""
         if not isinstance(name, str) or not name:
@@ -85,7 +89,8 @@ class SetRoster:
         """Who was there at first."""
         return set(self.rows.column(self.id).to_pylist())
 
-    def _is_there(self, id_: Any) -> bool:
+    def has(self, id_: Any) -> bool:
+        """Whether a query is there."""
         try:
             return id_ in self.added or (id_ in self._first and id_ not in self.gone)
         except TypeError:  # what cannot be hashed names nothing
@@ -95,7 +100,7 @@ class SetRoster:
         """The row of a new query; an error if it is there already, or has other parameters."""
         if not isinstance(values, Mapping):
             raise OuzelError(f"add: required a dict of parameters and values; got {values!r}")
-        if self._is_there(id_):
+        if self.has(id_):
             raise OuzelError(f"add: the query {id_!r} is there already\n  hint: remove it first")
         valid = [name for name in self.entry["valid"] if name is not None]
         wanted = [name for name in self.rows.column_names if name not in (self.id, *valid)]
@@ -126,7 +131,7 @@ class SetRoster:
 
     def remove(self, id_: Any) -> None:
         """Note that a query has gone; an error if it is not there."""
-        if not self._is_there(id_):
+        if not self.has(id_):
             known = self.rows.column(self.id).slice(0, 1_000).to_pylist()
             raise _unknown(id_, [one for one in (*known, *self.added) if isinstance(one, str)])
         if id_ in self.added:

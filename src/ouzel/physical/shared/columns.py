@@ -43,9 +43,9 @@ class OfAttribute:
 
 @dataclass(frozen=True)
 class OfType:
-    """Whether an event is of one of some types."""
+    """The type of an event, by the number of its name among texts; or whether it is one of several `names`."""
 
-    names: frozenset[str]
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,13 @@ class OfCondition:
 
 
 Source = OfAttribute | OfType | OfCondition
+TYPE = OfType()
 
 
 def attribute_source(node: Attribute) -> OfAttribute:
     """The column of an attribute; an UnsuitableError if its values are no integers."""
     held = node.type
-    is_short = held.kind is Kind.DECIMAL and 0 <= held.scale and held.digits <= _DIGITS
+    is_short = held.kind is Kind.DECIMAL and held.scale >= 0 and held.digits <= _DIGITS
     if held.kind not in (*_INTEGERS, Kind.FLOAT, Kind.STRING) and not is_short:
         raise UnsuitableError(f"'{node.name}' is of type {held}, which shared plans do not compare")
     return OfAttribute(node.column, held.kind, held.scale, held.unit)
@@ -74,6 +75,13 @@ class Columns:
         """Begin with none."""
         self.sources: dict[Source, int] = {}
         self.texts = Texts()
+        self.types: dict[str, int] = {}
+        """The types that queries ask for, and the numbers of their names."""
+
+    def type_number(self, name: str) -> int:
+        """The number of the column of types, by which one that is asked for is told."""
+        self.types[name] = self.texts.number(name)
+        return self.number(TYPE)
 
     def number(self, source: Source) -> int:
         """The number of a column."""
@@ -99,6 +107,9 @@ class Columns:
 
     def _values(self, source: Source, events: EventTable) -> tuple[Any, Any]:
         match source:
+            case OfType() if source == TYPE:
+                numbers = np.array([*self.types.values(), -1], np.int64)
+                return numbers[events.types.among(tuple(self.types))], None
             case OfType(names):
                 return events.types.among(tuple(sorted(names))) >= 0, None
             case OfCondition(condition):

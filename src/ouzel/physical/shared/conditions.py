@@ -46,8 +46,8 @@ Places = Mapping[str, int]
 class Test:
     """What is asked of an event: the kind of the question, the columns in it, and constants.
 
-    `column` is one of the event, or the number of a program; `other` one of the event that is held at `variable`, or
-    the comparison at the end of a program.
+    `column` is one of the event, or the number of a program; `other` one of the event that is held at `variable`,
+    which is the comparison at the end of a program.
     """
 
     kind: int

@@ -1,7 +1,7 @@
 """The automata of very many queries as one graph: equal beginnings are merged (Cayuga 4.2, Definition 2).
 
-Two states are one if the edges into them, and what runs do there, are alike, and come from the same states.  So states
-are looked up by a key: the structure of what is asked, constants, and the numbers of the states before.
+Two states are one if the edges into them, and what runs do there, are alike, and come from the same states.  So
+states are looked up by a key: the structure of what is asked, constants, and the numbers of the states before.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Graph:
     """A merged graph, to which queries come and from which they go."""
 
     def __init__(self, columns: Columns, *, merging: bool = True, indexed: bool = True) -> None:
-        """Begin with none; without `merging` every query has its own states, and without an index all gates are tried."""
+        """Begin with none; without `merging` queries share no states, without an index all gates are tried."""
         self.columns, self.merging, self.indexed = columns, merging, indexed
         self.reader = Reader(columns)
         self.nodes, self.gates, self.gate_values = Table(11), Table(8), Table(WIDTH)
         self.gate_links, self.forks, self.groups = Table(2), Table(0), Table(3)
         self.edges, self.edge_values, self.edge_stamps = Table(9), Table(WIDTH), Table(0)
-        self.edge_origins = Table(3)
+        self.edge_origins = Table(2)
         self.tests, self.signatures, self.gate_signatures = Table(3), Table(WIDTH + 1), Table(0)
         self.probes = Table(2)
         self.programs, self.steps, self.numbers = Table(2), Table(3), Table(0, np.float64)
@@ -79,12 +79,12 @@ class Graph:
     # ---- queries that come -------------------------------------------------------------------------------
 
     def insert(self, outline: Outline, values: Values, lives: Any) -> int:
-        """Add queries of one outline, each with its constants, and from when until when it is valid; the first number."""
+        """Add queries of one outline, with constants, and from when until when each is valid; the first number."""
         first = self.lives.append(lives)
         self._note_programs()
         path = np.empty((values.count, len(outline.states)), np.int64)
         for number, state in enumerate(outline.states):
-            path[:, number] = self._states(outline, number, state, values, path)
+            path[:, number] = self._states(number, state, values, path)
         for end in outline.ends:
             begin = self.accepts.append(
                 np.stack(
@@ -98,7 +98,7 @@ class Graph:
         self._firsts.append(first)
         return first
 
-    def _states(self, outline: Outline, number: int, state: OutlineState, values: Values, path: Any) -> Rows:
+    def _states(self, number: int, state: OutlineState, values: Values, path: Any) -> Rows:
         """The nodes of a state of all queries: those that are there, and new ones."""
         constants: dict[Test, list[Any]] = {}
         columns: list[Any] = []
@@ -119,7 +119,7 @@ class Graph:
                 known[place] = node if node >= 0 and users[node] > 0 else -1
         new = np.flatnonzero(known < 0)
         if len(new):
-            made = _Making(self, outline, number, firsts[new], [one[firsts[new]] for one in sources], constants)
+            made = _Making(self, firsts[new], [one[firsts[new]] for one in sources], constants)
             known[new] = made.nodes(state)
             if self.merging:
                 self._merged.update((texts[place], int(known[place])) for place in new)
@@ -175,8 +175,6 @@ class Graph:
         while edge != -1:
             self._run(links.unlink_edge, 1)(arrays, edge)
             self.edge_origins.data[edge, 0] = -1
-            if self.edge_origins.data[edge, 2] >= 0:
-                self._run(links.remove_gate, 1)(arrays, int(self.edge_origins.data[edge, 2]))
             edge = int(self.edge_origins.data[edge, 1])
 
     # ---- links -------------------------------------------------------------------------------------------
@@ -200,13 +198,11 @@ class _Making:
     def __init__(
         self,
         graph: Graph,
-        outline: Outline,
-        number: int,
         rows: Rows,
         sources: list[Any],
         constants: dict[Test, list[Any]],
     ) -> None:
-        self.graph, self.outline, self.number = graph, outline, number
+        self.graph = graph
         self.rows, self.sources, self.constants = rows, sources, constants
 
     def nodes(self, state: OutlineState) -> Any:
@@ -217,12 +213,12 @@ class _Making:
         base = graph.nodes.filled(count, -1, *shared, 0, -1, 0, -1, -1, -1, -1)
         nodes = np.arange(base, base + count)
         edges = graph.edges.count
-        if state.waits is not None and state.waits.gate is not None:
+        if state.waits is not None:
             forks = graph.forks.filled(count, -1) + np.arange(count)
             graph.nodes.data[nodes, 8] = forks
             is_only = graph.indexed and len(state.waits.gate) == 1
             for one in state.waits.gate:
-                gates = self._gates(nodes, one, forks, ends=True, is_only=is_only)
+                gates = self._gates(nodes, one, forks, ends=state.waits.ends, is_only=is_only)
             if is_only:
                 graph.probe(int(graph.gates.data[gates[0], 1]), shared[0])
                 graph._run(links.index_nodes, count)(graph.arrays, base, base + count)
@@ -231,13 +227,14 @@ class _Making:
             is_choice = len(way.asks) > 1
             stamps = graph.edges.count + np.arange(count) if is_choice else np.full(count, -1)
             for one in way.asks:
-                self._edges(way.source, source, one, nodes, way.place, stamps)
+                forks = np.zeros(count, np.int64) if way.source == START else graph.nodes.data[source, 8]
+                self._edges(forks, one, nodes, way.place, stamps)
         graph._run(links.own_edges, count)(graph.arrays, edges, graph.edges.count)
         graph.link(edges)
         return nodes
 
-    def _gates(self, nodes: Any, asks: Conjunction, forks: Any, *, ends: bool, is_only: bool = False) -> Any:
-        """Gates of some nodes; those that wait for one already may wait for these, too."""
+    def _gates(self, nodes: Any, asks: Conjunction, forks: Any, *, ends: bool, is_only: bool) -> Any:
+        """Gates of some nodes, each at a fork."""
         graph, count = self.graph, len(self.rows)
         sign, rest = self._signed(asks) if graph.indexed else ((), list(asks))
         static = [test for test in rest if test.is_static]
@@ -258,22 +255,10 @@ class _Making:
         graph._run(links.add_gates, count)(graph.arrays, first, graph.gates.count, self._longest(dynamic))
         return np.arange(first, first + count)
 
-    def _edges(self, source: int, nodes: Any, asks: Conjunction, targets: Any, place: int, stamps: Any) -> None:
-        """Edges from some nodes to others; without a gate of the source's own, each has its own."""
+    def _edges(self, forks: Any, asks: Conjunction, targets: Any, place: int, stamps: Any) -> None:
+        """Edges from some forks to nodes."""
         graph, count = self.graph, len(self.rows)
-        waits = None if source == START else self.outline.states[source].waits
-        gates = np.full(count, -1)
-        rest: Sequence[Test] = asks
-        sign: Sequence[Test] = ()
-        if source == START:
-            forks = np.zeros(count, np.int64)
-            sign, rest = self._signed(asks)
-        elif waits is not None and waits.gate is None:
-            forks = graph.forks.filled(count, -1) + np.arange(count)
-            gates, rest = self._gates(nodes, asks, forks, ends=False), ()
-        else:
-            forks = graph.nodes.data[nodes, 8]
-            sign, rest = self._signed(asks)
+        sign, rest = self._signed(asks)
         signature = graph.signature(tuple(test.column for test in sign))
         groups = np.empty(count, np.int64)
         graph.groups.reserve(count)
@@ -286,7 +271,7 @@ class _Making:
         none = np.full(count, -1)
         rows = [none, begins, begins + len(rest), targets, np.full(count, place), stamps, none, none, none]
         graph.edges.append(np.stack(rows, 1))
-        graph.edge_origins.append(np.stack([groups, none, gates], 1))
+        graph.edge_origins.append(np.stack([groups, none], 1))
         graph.edge_values.append(self._values(sign))
 
     # ---- tests -------------------------------------------------------------------------------------------
@@ -342,7 +327,7 @@ class _Making:
 def _tests(state: OutlineState) -> list[Test]:
     """All tests of a state, in an order that its structure has, too."""
     asks = [one for way in state.ways for one in way.asks]
-    asks += state.waits.gate or () if state.waits is not None else ()
+    asks += state.waits.gate if state.waits is not None else ()
     return [test for one in asks for test in one]
 
 
@@ -358,8 +343,7 @@ def _structure(state: OutlineState, number: int) -> Any:
     )
     if state.waits is None:
         return ways, None
-    gate = state.waits.gate
-    asks = None if gate is None else tuple(tuple(test.structure for test in one) for one in gate)
+    asks = tuple(tuple(test.structure for test in one) for one in state.waits.gate)
     return ways, asks, state.waits.ends, state.waits.key
 
 

@@ -1,4 +1,4 @@
-"""Comparisons with constants as intervals of codes: lowest and highest, both among them; an empty one for nothing."""
+"""Comparisons with constants as intervals of codes: the lowest and the highest, or an empty one for nothing."""
 
 from __future__ import annotations
 

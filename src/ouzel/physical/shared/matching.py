@@ -12,8 +12,8 @@ from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.contract import Counters, Found, Tell
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
-from ouzel.physical.shared.runs import Kept, Runs
 from ouzel.physical.shared.rows import Caught, found_of
+from ouzel.physical.shared.runs import Kept, Runs
 from ouzel.physical.stoppable import stoppable
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class SharedMatching:
                 raise self.limits.exceeded("max_runs")
             if reason == kernel.TOO_MANY_FOUND:
                 raise self.limits.exceeded("max_matches")
-            runs.grow(reason, graph.arrays)
+            runs.grow(reason)
         self.counters.add(runs.counted())
         return runs.found()
 

@@ -1,7 +1,7 @@
 """The outline of a query's automaton: states and edges as tests, whatever wrote the query.
 
-What differs between queries that are written alike, their constants, is left open; so outlines of the queries of a set are
-one.  States come in an order in which edges lead forward, but for those that lead back to their own state.
+What differs between queries that are written alike, their constants, is left open; so the queries of a set have
+one outline.  States come in an order in which edges lead forward, but for those that lead back to their own state.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ouzel.kernels import shared_tests as kernel
 from ouzel.logical.algebra.streams import Base, is_linear_plus
 from ouzel.logical.expressions import Constant, references
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import INFERRED
-from ouzel.logical.values import BOOLEAN, Kind
-from ouzel.kernels import shared_tests as kernel
-from ouzel.physical.automaton.cayuga import Sketch, is_register, sketch
+from ouzel.logical.values import BOOLEAN, STRING, Kind
+from ouzel.physical.automaton.cayuga import Sketch, sketch
 from ouzel.physical.automaton.edges import Edge, End
 from ouzel.physical.automaton.lacking import lacking_types
 from ouzel.physical.automaton.substitution import NOWHERE
+from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.shared.columns import OfAttribute, OfType
 from ouzel.physical.shared.conditions import Alternatives, Reader, Test
@@ -49,12 +50,9 @@ class Key:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What runs do at a state: wait until a gate opens, which `ends` their wait, or lets copies of them go on.
+    """What runs do at a state: wait until a gate opens, which `ends` their wait, or lets copies of them go on."""
 
-    Without a gate of the state's own, each way out of it is its own gate.
-    """
-
-    gate: Alternatives | None
+    gate: Alternatives
     ends: bool
     key: Key | None
 
@@ -133,6 +131,11 @@ def with_type(asks: Alternatives, base: Base, reader: Reader) -> Alternatives:
 
 def type_test(names: frozenset[str], reader: Reader) -> Test:
     """Whether an event is of one of some types."""
+    if len(names) == 1:
+        (name,) = names
+        wanted = Constant(name, STRING, NOWHERE)
+        number = reader.columns.type_number(name)
+        return Test(kernel.RANGE, number, sign="=", constants=(wanted,), of=OfAttribute("", Kind.STRING))
     number = reader.columns.number(OfType(names))
     yes = Constant(True, BOOLEAN, NOWHERE)
     return Test(kernel.RANGE, number, sign="=", constants=(yes,), of=OfAttribute("", Kind.BOOLEAN))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,19 @@ _NUMBERS = (Kind.INTEGER, Kind.UNSIGNED, Kind.FLOAT, Kind.DECIMAL)
 def values_of(members: Members, rows: pa.Table) -> Values:
     """The values of all parameters, for the queries of some rows."""
     return Values(rows.num_rows, {name: _column(rows.column(name)) for name in members.parameters})
+
+
+def values_of_row(members: Members, row: Mapping[str, Any]) -> Values:
+    """The same for one query, whose values are at hand."""
+    assert members.rows is not None
+    kinds = {name: from_arrow(members.rows.schema.field(name).type).kind for name in members.parameters}
+    return Values(1, {name: _value(row[name], kind) for name, kind in kinds.items()})
+
+
+def _value(value: Any, kind: Kind) -> Any:
+    if kind is Kind.FLOAT:
+        return np.array([np.nan if value is None else value], np.float64)
+    return np.array([value], np.int64) if kind is Kind.INTEGER and value is not None else [value]
 
 
 def _column(column: pa.ChunkedArray) -> Any:
@@ -97,7 +111,7 @@ def _check(test: Test, values: pa.ChunkedArray, name: str) -> None:
 
 def _tests(outline: Outline) -> list[Test]:
     asks = [one for state in outline.states for way in state.ways for one in way.asks]
-    asks += [one for state in outline.states if state.waits for one in state.waits.gate or ()]
+    asks += [one for state in outline.states if state.waits for one in state.waits.gate]
     return [test for one in asks for test in one]
 
 

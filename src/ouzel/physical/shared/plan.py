@@ -21,7 +21,7 @@ ON = ("on", "off")
 
 @dataclass(frozen=True)
 class SharedPlan:
-    """Queries and sets as one graph; without `merging`, or an `indexed` set of nodes, for comparison (Figure 17)."""
+    """Queries and sets as one graph; without `merging`, or without an index, for comparison (Figure 17)."""
 
     queries: tuple[BoundQuery, ...]
     merging: bool = True

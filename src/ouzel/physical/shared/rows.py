@@ -22,7 +22,7 @@ from ouzel.physical.shared.outline import Outline
 
 @dataclass(frozen=True)
 class Caught:
-    """Matches of one query or set: whose each is (by place among its members), at which state it ended, its events.
+    """Matches of one query or set: whose each is, by place among its members, the state of its end, its events.
 
     `held` are the rows in `events` of the events at the places of variables.
     """

@@ -64,7 +64,7 @@ class Runs:
         out = self._spawned, self._doomed, self._found, self._found_held, self._stack, self._scratch
         return [graph, self.arrays, events, self._state, *out]
 
-    def grow(self, reason: int, graph: GraphArrays) -> None:
+    def grow(self, reason: int) -> None:
         """Make room for what there was no room for."""
         if reason == kernel.MORE_SPAWNED:
             self._spawned = np.empty((2 * len(self._spawned), 4), np.int64)
@@ -136,7 +136,7 @@ class Runs:
     # ---- snapshots ---------------------------------------------------------------------------------------
 
     def state(self, owners: tuple[Integers, Integers]) -> tuple[Integers, Integers, Integers, Integers]:
-        """Of each run a query at whose state it waits, that state, what it holds, and when its last event ended."""
+        """Of each run a query at whose state it waits, the state, what it holds, and when its last event ended."""
         live = self.live()
         live = live[owners[0][self._places[live, 0]] >= 0]  # others wait at nodes that are no more
         nodes = self._places[live, 0]
@@ -147,7 +147,7 @@ class Runs:
         self.__init__(self.width)  # type: ignore[misc]
         count = len(nodes)
         while len(self._places) <= count:
-            self.grow(kernel.MORE_RUNS, graph)
+            self.grow(kernel.MORE_RUNS)
         for place in range(count):
             i = int(self._state[links.FREE])
             self._state[links.FREE] = self._places[i, 2]

@@ -11,14 +11,18 @@ import pyarrow as pa
 
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
+from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import Integers
 from ouzel.physical.shared.columns import Columns
 from ouzel.physical.shared.conditions import Reader, Values
 from ouzel.physical.shared.graph import Graph
 from ouzel.physical.shared.outline import Outline, outline_of
-from ouzel.physical.shared.parameters import lives_of, values_of
+from ouzel.physical.shared.parameters import lives_of, values_of, values_of_row
 from ouzel.physical.shared.tables import Table
 from ouzel.physical.shared.text_outline import text_outline
+
+MOST_PLACES = 255
+"""So many events a run may hold: a test has a byte for the place of one."""
 
 
 @dataclass
@@ -90,10 +94,11 @@ class Served:
         members = item.query.members
         assert members is not None
         assert members.rows is not None
-        rows = pa.Table.from_pylist([row], members.rows.schema)
-        lives = lives_of(members, rows)
+        lives = np.array([[BEGINNING, END]])
+        if any(members.written.valid):
+            lives = lives_of(members, pa.Table.from_pylist([row], members.rows.schema))
         lives[:, 0] = np.maximum(lives[:, 0], since)
-        number = self.graph.insert(item.outline, values_of(members, rows), lives)
+        number = self.graph.insert(item.outline, values_of_row(members, row), lives)
         self._whose.append([(self.items.index(item), len(item.names))])
         item.numbers.append(number)
         item.names.append(row[members.id])
@@ -157,4 +162,7 @@ class Served:
 def outline_for(query: BoundQuery, reader: Reader, parameters: frozenset[str]) -> Outline:
     """The outline of a query, in which some parameters are left open; an UnsuitableError if there is none."""
     reader.parameters = parameters
-    return outline_of(query, reader) if query.algebra is not None else text_outline(query, reader)
+    outline = outline_of(query, reader) if query.algebra is not None else text_outline(query, reader)
+    if outline.width > MOST_PLACES:
+        raise UnsuitableError(f"it holds more than {MOST_PLACES} events")
+    return outline

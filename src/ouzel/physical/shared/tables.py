@@ -1,4 +1,4 @@
-"""Arrays of a merged graph, with room to grow: a kernel is given all of them, and queries may come while it runs."""
+"""Arrays of a merged graph, with room to grow: a kernel is given all of them, and queries may come and go."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ class Table:
 class GraphArrays(NamedTuple):
     """What kernels know of a merged graph (kernels/shared.py).
 
-    - nodes: first gate, the key's column, place and other column, runs, for how long they wait, users, first end of a
-      query, fork, first edge that leads here, and, where one gate is all there is, the hash of what it wants.
+    - nodes: first gate, the key's column, place and other column, runs, for how long they wait, users, first end
+      of a query, fork, first edge that leads here, and, where one gate is all there is, the hash of what it wants.
     - probes: signatures of such gates, and the column of the key, or -1.
-    - gates: node, signature, tests on the event from, to, and with what a run holds up to; fork; whether they end the
-      wait; next gate of the node.
+    - gates: node, signature, tests on the event from, to, and with what a run holds up to; fork; whether they end
+      the wait; next gate of the node.
     - groups of edges: fork, signature, next group of the fork.
-    - edges: hash, tests from, to; node, place of the variable, number if there are alternatives, next in the chain; and,
-      where that is all that a new run needs, its hash, and for how long it waits.
-    - edge_origins: group, next edge of the node, gate.
-    - tests: kind, column, variable and other, a byte each; bounds, or the place of the first number and the program.
+    - edges: hash, tests from, to; node, place of the variable, number if there are alternatives, next in chain;
+      and, where that is all that a new run needs, its hash, and for how long it waits.
+    - edge_origins: group, next edge of the node.
+    - tests: kind, column, variable and other, a byte each; bounds, or where the numbers are, and the program.
     - accepts: query, next of the node, state.
     """
 

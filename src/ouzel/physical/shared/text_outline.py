@@ -28,21 +28,18 @@ def text_outline(query: BoundQuery, reader: Reader) -> Outline:
     asks = [_asks(query, components, place, reader) for place in range(len(components))]
     states = []
     for place in range(len(components)):
-        ways = (Way(place - 1 if place else START, asks[place] if place == 0 or _skips(query) else ((),), place),)
+        # what is asked of an event opens the gate at which runs wait for it
+        ways = (Way(place - 1 if place else START, ((),) if place else asks[0], place),)
         states.append(OutlineState(ways, _waiting(query, asks, place)))
     return Outline(tuple(states), places, {len(components) - 1: None})
-
-
-def _skips(query: BoundQuery) -> bool:
-    return query.strategy is Strategy.SKIP_TILL_ANY_MATCH
 
 
 def _waiting(query: BoundQuery, asks: list[Alternatives], place: int) -> Waiting | None:
     """Runs skip what they may: any event, or those with which they cannot go on."""
     if place + 1 == len(asks):
         return None
-    key = common_key(asks[place + 1])
-    return Waiting(None, False, key) if _skips(query) else Waiting(asks[place + 1], True, key)
+    gate = asks[place + 1]
+    return Waiting(gate, query.strategy is not Strategy.SKIP_TILL_ANY_MATCH, common_key(gate))
 
 
 def _sequence(query: BoundQuery) -> list[Component]:

@@ -14,7 +14,7 @@ from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.embedded import run_program
 from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.spark.columns import arrow_schema, backquoted, narrowed, result_schemas
-from ouzel.runtimes.spark.given import Given, spread_of
+from ouzel.runtimes.spark.given import Given, cut_by_time, spread_of
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.parquet import FileTask, match_files, row_groups
 from ouzel.runtimes.spark.pushdown import types_wanted_by_arrow, wanted_by_arrow
@@ -81,9 +81,9 @@ def _query(given: Given, plan: Plan, result: pa.Schema) -> DataFrame:
     condition = given.wanted(plan)
     if spread.keys:
         return given.apart(condition, spread).mapInArrow(task.whole, spark_schema)
-    chosen = given.chosen(condition)
-    slices = None if spread.one else slices_of(given.spans[condition], plan.query, given.tasks_for_rows(condition))
+    chosen, query = given.chosen(condition), cut_by_time(plan.query)
+    slices = None if spread.one else slices_of(given.spans[condition], query, given.tasks_for_rows(condition))
     if slices is None:
         return chosen.coalesce(1).mapInArrow(task.whole, spark_schema)
-    sliced = in_slices(chosen, given.ticks, plan.query, slices, given.tasks_for_rows(condition))
+    sliced = in_slices(chosen, given.ticks, query, slices, given.tasks_for_rows(condition))
     return sliced.mapInArrow(task.altered(slices=slices).sliced, spark_schema)

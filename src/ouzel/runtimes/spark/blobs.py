@@ -41,3 +41,26 @@ def written(table: pa.Table) -> bytes:
         writer.write_table(table)
     data: bytes = sink.getvalue().to_pybytes()
     return data
+
+
+def together(blobs: list[bytes]) -> bytes:
+    """The tables of several blobs as one blob; of none, an empty one."""
+    if len(blobs) < 2:
+        return blobs[0] if blobs else b""
+    tables = (pa.ipc.open_stream(blob).read_all() for blob in blobs)
+    return written(pa.concat_tables(tables))
+
+
+def joined(first: bytes, second: bytes) -> bytes:
+    """Two blobs as one, which is empty if both are.
+
+    >>> unjoined(joined(b"rules", b"events")), joined(b"", b"")
+    ((b'rules', b'events'), b'')
+    """
+    return len(first).to_bytes(8, "big") + first + second if first or second else b""
+
+
+def unjoined(both: bytes) -> tuple[bytes, bytes]:
+    """The two blobs of one."""
+    end = 8 + int.from_bytes(both[:8], "big")
+    return both[8:end], both[end:]

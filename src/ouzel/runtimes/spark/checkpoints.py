@@ -53,6 +53,8 @@ def read_checkpoint(path: str | Path, session: SparkSession) -> Checkpoint:
         reason = str(error).splitlines()[0]
         raise StateError(f"'{path}': required the checkpoint of a stream that Ouzel matched; {reason}") from error
     header, values = read_snapshot(bytes(row.data))
+    if "matcher" in values:  # one that rules change
+        header, values = read_snapshot(values["matcher"].tobytes())
     time = values["schema"].schema.field(header["reading"]["time"]).type
     places = {key: place for place, key in enumerate(bucket_keys(len(heads)))}
     rows = sorted((_bucket(places[head.bucket], head, time) for head in heads), key=itemgetter("bucket"))

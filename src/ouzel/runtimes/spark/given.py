@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ouzel.logical.parameters import names_in
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import NESTED
 from ouzel.optimizer.plan import Plan
@@ -147,7 +148,7 @@ def spread_of(given: Given, plan: Plan) -> Spread:
     keys = key_columns(chain)
     if not keys:
         fed = "queries feed each other, and no key is common to them" if len(chain) > 1 else ""
-        return Spread(0, [], one=fed or _indivisible(plan.query))
+        return Spread(0, [], one=fed or _indivisible(cut_by_time(plan.query)))
     # workers that read files hash whole columns, not fields of structs
     files = None if any(NESTED in key for key in keys) else given.files
     if options.tasks:
@@ -158,8 +159,18 @@ def spread_of(given: Given, plan: Plan) -> Spread:
     return Spread(tasks, keys, merges=merges)
 
 
+def cut_by_time(query: BoundQuery) -> BoundQuery:
+    """A query as it is when time is cut: a set has the window that all of its queries have, if it is one."""
+    members = query.members
+    if members is None or any(True for _name in names_in(getattr(members.written.template, "within", None))):
+        return query
+    return replace(query, window=members.template.window)
+
+
 def _indivisible(query: BoundQuery) -> str:
     """Why the time of a stream cannot be cut into slices, if that is so."""
+    if query.window is None and query.members is not None and query.members.template.window is not None:
+        return "each query of the set has a window of its own"
     if query.window is None:
         return "without WITHIN a match may be as long as the stream"
     if query.window.counts_events:

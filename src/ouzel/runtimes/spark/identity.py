@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ouzel.errors import StateError
+from ouzel.logical.members import rows_name
 from ouzel.runtimes.fingerprint import differences
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ouzel.runtimes.spark.processor import StreamTask
 
 FILE = "ouzel.json"
+NO_RULES = "none"
 
 _streams: WeakKeyDictionary[DataFrame, StreamTask] = WeakKeyDictionary()
 
@@ -27,6 +29,12 @@ _streams: WeakKeyDictionary[DataFrame, StreamTask] = WeakKeyDictionary()
 def remember(matches: DataFrame, stream: StreamTask) -> None:
     """Of a stream of matches, what it is a stream of."""
     _streams[matches] = stream
+
+
+def is_in_json(matches: DataFrame) -> bool:
+    """Whether matches are texts in JSON beside the names of their queries, as of rules that are texts."""
+    stream = _streams.get(matches)
+    return stream is not None and stream.task.open and len(stream.outputs) == 1
 
 
 def check_checkpoint(matches: DataFrame, checkpoint: str | Path) -> None:
@@ -53,9 +61,10 @@ def check_identity(text: str, own: dict[str, Any], checkpoint: str) -> None:
         return  # cut short, perhaps: the state will tell
     try:
         different = differences(before["queries"], own["queries"])
-        for part in ("columns", "events"):
-            if before[part] != own[part]:
-                different.append(f"{part}: {before[part]}, now {own[part]}")
+        for part in ("columns", "events", "rules"):
+            old, new = ((one.get(part, NO_RULES) if part == "rules" else one[part]) for one in (before, own))
+            if old != new:
+                different.append(f"{part}: {old}, now {new}")
     except (AttributeError, KeyError, TypeError):
         raise StateError(
             f"checkpoint '{checkpoint}': required an {FILE} that Ouzel has written; got another\n"
@@ -75,7 +84,14 @@ def _identity(stream: StreamTask) -> dict[str, Any]:
         "queries": stream.task.matcher().fingerprint,
         "columns": ", ".join(f"{field.name} {field.type}" for field in schema),
         "events": stream.layout,
+        "rules": _rules(stream),
     }
+
+
+def _rules(stream: StreamTask) -> str:
+    if not stream.ruled:
+        return NO_RULES
+    return "some" if stream.first is None else f"those of {rows_name(stream.first)}"
 
 
 class _Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ouzel.errors import OuzelError
@@ -23,12 +24,14 @@ class SparkOptions:
 
     - `buckets`: into how many parts the keys of a query are hashed, each with a matcher of its own; 2 to 4 for
       each core serve well.  It is fixed for the life of a checkpoint.
+    - `keys`: the columns whose values are hashed into buckets, where rules bring queries that are not known yet;
+      each of them must have an equivalence test on these.  By default they are those that all queries given have.
     - `late`: whether late events come out too.  The result then has a column `query` and, for each query and for
       `late`, one that holds a struct: the match, or the late event as far as the queries need it.
     - `metrics`: under which name a query's progress tells the numbers of `matches`, `late` and `malformed` events
-      in a micro-batch, of runs and matches that were `shed`, of other orders of joins (`switches`), and after it
-      the `open_runs`, the `state_bytes` and the `watermark`, in ticks of the time column (`observedMetrics`);
-      empty for none.
+      in a micro-batch, of runs and matches that were `shed`, of other orders of joins (`switches`), of `refused`
+      rules, and after it the `open_runs`, the `state_bytes` and the `watermark`, in ticks of the time column
+      (`observedMetrics`); empty for none.
     """
 
     tasks: int = 0
@@ -38,6 +41,7 @@ class SparkOptions:
     buckets: int = 8
     late: bool = False
     metrics: str = "ouzel"
+    keys: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -51,5 +55,7 @@ class SparkOptions:
         ):
             if not isinstance(value := getattr(self, name), kind):
                 raise OuzelError(f"{name}: required {required}; got {value!r}")
+        if isinstance(self.keys, str) or not all(isinstance(name, str) for name in self.keys):
+            raise OuzelError(f"keys: required a list of columns; got {self.keys!r}")
         if self.buckets > EVEN_FOR:
             raise OuzelError(f"buckets: required {EVEN_FOR} at the most; got {self.buckets}")

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ouzel.logical.times import BEGINNING
 from ouzel.runtimes.ingest import beyond_counting
-from ouzel.runtimes.spark.blobs import packed
+from ouzel.runtimes.spark.blobs import packed, written
 from ouzel.runtimes.spark.malformed import Required
 from ouzel.runtimes.spark.spreading import bucket_keys
 
@@ -19,6 +19,9 @@ from ouzel.runtimes.spark.spreading import bucket_keys
 BUCKET = "__bucket"
 # So many rows go into one blob at the most, whichever task they come from.
 ROWS = 200_000
+
+# Rules come from tasks whose numbers are that much lower, so before all events.
+RULES = 2**30
 
 # Blobs are empty rather than missing, and times never missing: pandas would make floats of them.
 PACKED = pa.schema(
@@ -75,6 +78,31 @@ class Packing:
             is_whole = pc.field(BUCKET).is_null() | ~self.required.broken(pc.field)
             rows = rows.select([BUCKET, *self.required.values]).filter(is_whole)
         return rows.column(self.time)
+
+
+@dataclass(frozen=True)
+class RulePacking:
+    """How rows of rules are packed: all of them for every bucket."""
+
+    buckets: int
+
+    def rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Pack the rows of one task."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        for part, rows in enumerate(_gathered(batches)):
+            yield self.part(rows, context.partitionId(), part)
+
+    def part(self, rows: pa.Table, task: int, part: int) -> pa.RecordBatch:
+        """Pack some rows of a task; they tell no time."""
+        every = np.ones(self.buckets, np.int64)
+        blobs = [written(rows)] * self.buckets
+        columns = [bucket_keys(self.buckets), (task - RULES) * every, part * every, BEGINNING * every, blobs]
+        return pa.RecordBatch.from_arrays(
+            [pa.array(column, field.type) for column, field in zip(columns, PACKED, strict=True)], schema=PACKED
+        )
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

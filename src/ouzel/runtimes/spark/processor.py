@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -14,20 +14,27 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from ouzel.errors import StateError
 from ouzel.logical.times import BEGINNING
 from ouzel.runtimes.matcher import Matcher
-from ouzel.runtimes.spark.blobs import written
+from ouzel.runtimes.ruled import Ruled
+from ouzel.runtimes.rules import Rules, rules_of
+from ouzel.runtimes.spark.blobs import joined, together, unjoined, written
 from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME, BucketState, Head, version_after
+from ouzel.runtimes.spark.rule_rows import Fitting
+from ouzel.runtimes.spark.spreading import bucket_keys
 from ouzel.runtimes.spark.task import ROWS, Task, by_name
 
 LATE, MALFORMED = "late", "malformed"
 # No query can have such a name.
-SHED, SWITCHES = "#shed", "#switches"
-TOLD = (LATE, MALFORMED, SHED, SWITCHES, RUNS, STATE, TIME)
+SHED, SWITCHES, REFUSED = "#shed", "#switches", "#refused"
+TOLD = (LATE, MALFORMED, SHED, SWITCHES, REFUSED, RUNS, STATE, TIME)
 # Time is what the packed rows say, never what a matcher would make of its own events: it sees only one bucket's.
 ENDLESS = 2**64
 # So many matchers are kept in a worker, in case it gets their bucket again.
 MATCHERS = 64
 
-_matchers: OrderedDict[tuple[bytes, int], tuple[str, bytes, Matcher]] = OrderedDict()
+Held = Matcher | Ruled
+"""What runs the queries of a bucket: they stay as they are, or are ruled by rows of rules."""
+
+_matchers: OrderedDict[tuple[bytes, int], tuple[str, bytes, Held]] = OrderedDict()
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,8 @@ class StreamTask:
 
     `delay` is the watermark in ticks; `keys` are the columns by which events are spread over buckets; `outputs`
     are the columns that Spark expects of each query, and of late events if they come out; `key` tells this program
-    from all others.
+    from all others.  If it is `ruled`, its queries come and go by rows of rules; `first` are those that are there
+    at first.
     """
 
     task: Task
@@ -54,27 +62,49 @@ class StreamTask:
     buckets: int
     outputs: Mapping[str, pa.Schema]
     key: bytes
+    ruled: bool = False
+    first: pa.Table | None = None
 
     @property
     def layout(self) -> str:
         """How events are spread over buckets, in words."""
         return f"in {self.buckets} buckets by {', '.join(self.keys)}" if self.keys else "in one bucket"
 
-    def matcher(self) -> Matcher:
-        """A matcher for one bucket."""
-        return self.task.matcher(watermark=ENDLESS, on_late="keep")
+    def held(self) -> Held:
+        """What runs the queries of one bucket, from the beginning."""
+        if not self.ruled:
+            return self.task.matcher(watermark=ENDLESS, on_late="keep")
+        return Ruled(self.task.text, self.task.params, self.rules(), self._matcher, self.first)
 
-    def step(self, matcher: Matcher, now: int, data: bytes) -> Stepped:
-        """Give events to a matcher and let time pass to `now`."""
+    def _matcher(self, text: str, params: Mapping[str, Any]) -> Matcher:
+        return replace(self.task, text=text, params=dict(params)).matcher(watermark=ENDLESS, on_late="keep")
+
+    def rules(self) -> Rules:
+        """How rules are read."""
+        task = self.task
+        return rules_of(task.text, task.params, task.none.schema, (task.engine, task.tuning), Fitting(self.keys))
+
+    def step(self, held: Held, now: int, data: bytes) -> Stepped:
+        """Give events, and rules before them, to a matcher and let time pass to `now`."""
+        matcher, refused = held.matcher if isinstance(held, Ruled) else held, 0
         before = matcher.report.counters
-        results = matcher.push(pa.ipc.open_stream(data).read_all(), now) if data else matcher.advance(now)
+        if isinstance(held, Ruled):
+            rules, data = unjoined(data)
+            refused += held.take(pa.ipc.open_stream(rules).read_all()) if rules else 0
+            results, others = held.push(pa.ipc.open_stream(data).read_all() if data else None, now)
+            refused += others
+        elif data:
+            results = by_name(held.push(pa.ipc.open_stream(data).read_all(), now), held.names)
+        else:
+            results = by_name(held.advance(now), held.names)
         counters = matcher.report.counters
         told = {
             MALFORMED: matcher.take_quarantined().num_rows,
             SHED: counters.shed - before.shed,
             SWITCHES: counters.switches - before.switches,
+            REFUSED: refused,
         }
-        return Stepped(by_name(results, matcher.names), matcher.take_late(), told)
+        return Stepped(results, matcher.take_late(), told)
 
     def packed(self, stepped: Stepped) -> Iterator[tuple[str, int, bytes]]:
         """What came out of a matcher, by query, as numbers and blobs."""
@@ -110,6 +140,8 @@ class Buckets(StatefulProcessor):
         matcher = self._matcher(bucket, head)
         # all of it before the first row leaves: whoever reads no further must not leave the state behind
         matched = list(self.stream.packed(self.stream.step(matcher, now, data)))
+        if bucket != bucket_keys(self.stream.buckets)[0]:
+            matched = [row for row in matched if row[0] != REFUSED]  # all buckets refuse the same
         version = version_after(head.version if head else b"", now, data)
         matched += self.state.write(matcher, self.stream.layout, head, version, now, data).told()
         _matchers[self.stream.key, bucket] = _run(), version, matcher
@@ -125,17 +157,17 @@ class Buckets(StatefulProcessor):
         """The time after a micro-batch, and its events; in order of tasks, for Spark hands them over in any."""
         columns = ["task", "part", "latest", "blob"]
         rows = sorted(row for frame in frames for row in zip(*(frame[name] for name in columns), strict=True))
-        blobs = [bytes(blob) for _task, _part, _latest, blob in rows if len(blob)]
         latest = max(int(latest) for _task, _part, latest, _blob in rows)
         now = max(latest - self.stream.delay, BEGINNING)
-        if len(blobs) < 2:
-            return now, blobs[0] if blobs else b""
-        return now, written(pa.concat_tables(pa.ipc.open_stream(blob).read_all() for blob in blobs))
+        events = together([bytes(blob) for task, _part, _latest, blob in rows if task >= 0 and len(blob)])
+        if not self.stream.ruled:
+            return now, events
+        return now, joined(together([bytes(blob) for task, _part, _latest, blob in rows if task < 0]), events)
 
-    def _matcher(self, bucket: int, head: Head | None) -> Matcher:
+    def _matcher(self, bucket: int, head: Head | None) -> Held:
         """The bucket's matcher: kept in this worker if it was here last, else made from the state."""
         if head is None:
-            return self.stream.matcher()
+            return self.stream.held()
         if head.layout != self.stream.layout:
             raise StateError(
                 f"checkpoint: required events {head.layout}, as it was begun; got {self.stream.layout}\n"
@@ -145,7 +177,7 @@ class Buckets(StatefulProcessor):
         # a run reads its state before it trusts what was kept: the head alone does not tell whether that is whole
         if matcher is not None and (run, version) == (_run(), head.version):
             return matcher
-        matcher = self.stream.matcher()
+        matcher = self.stream.held()
         snapshot, deltas = self.state.read(head)
         try:
             matcher.restore(snapshot)

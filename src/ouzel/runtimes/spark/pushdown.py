@@ -62,7 +62,7 @@ def compared_otherwise(schema: StructType) -> frozenset[str]:
 def types_wanted_by_arrow(queries: Queries, task: Task) -> Any:
     """The part of it that looks at types alone, as an Arrow expression; None if there is none."""
     types, readers = type_column(task), _readers(queries)
-    if types is None or any(query.minds_all_events for query in readers):
+    if types is None or minds_all(queries):
         return None
     names = {name for query in readers for component in query.components for name in component.type_names}
     if INFERRED in names:
@@ -73,8 +73,9 @@ def types_wanted_by_arrow(queries: Queries, task: Task) -> Any:
 
 
 def minds_all(queries: Queries) -> bool:
-    """Whether primitive events matter that no component wants."""
-    return any(query.minds_all_events for query in _readers(queries))
+    """Whether primitive events matter that no component wants; of a set, its template knows the window."""
+    shown = (query if query.members is None else query.members.template for query in _readers(queries))
+    return any(query.minds_all_events for query in shown)
 
 
 def described(queries: Queries) -> list[str]:

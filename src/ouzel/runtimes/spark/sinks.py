@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
 from ouzel.runtimes.spark.columns import backquoted
-from ouzel.runtimes.spark.identity import check_checkpoint
+from ouzel.runtimes.spark.identity import check_checkpoint, is_in_json
 from ouzel.runtimes.spark.sources import FORMATS
 from ouzel.runtimes.spark.topics import topic_of
 
@@ -65,6 +65,9 @@ def as_json(matches: DataFrame) -> Column:
     from pyspark.sql import functions as f
     from pyspark.sql.types import StructType
 
+    if is_in_json(matches):
+        before = f.expr("left(to_json(struct(query)), length(to_json(struct(query))) - 1)")
+        return f.concat(before, f.lit(',"match":'), f.col("match"), f.lit("}"))
     if not is_labelled(matches):
         return f.to_json(f.struct(*(f.col(backquoted(name)) for name in matches.columns)), _JSON)
     value: Column = f.lit(None)

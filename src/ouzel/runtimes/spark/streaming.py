@@ -6,16 +6,19 @@ The stages: rows are packed by bucket, the bucket's matcher takes them, its matc
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, SchemaError, listed
+from ouzel.language.document import is_list
 from ouzel.language.durations import length_in_ticks
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.reading import Reading
+from ouzel.runtimes.ruled import FOUND, MATCHES
 from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME
 from ouzel.runtimes.spark.columns import arrow_schema, backquoted, narrowed, result_schemas
 from ouzel.runtimes.spark.identity import remember
@@ -23,8 +26,9 @@ from ouzel.runtimes.spark.keys import key_columns
 from ouzel.runtimes.spark.malformed import Required
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
-from ouzel.runtimes.spark.processor import LATE, MALFORMED, SHED, SWITCHES, TOLD, Buckets, StreamTask
+from ouzel.runtimes.spark.processor import LATE, MALFORMED, REFUSED, SHED, SWITCHES, TOLD, Buckets, StreamTask
 from ouzel.runtimes.spark.pushdown import wanted_by_spark
+from ouzel.runtimes.spark.rule_rows import Fitting, RuleTables, check_windows, packed_rules, refused_rules
 from ouzel.runtimes.spark.task import Task, by_name
 from ouzel.runtimes.spark.workers import check_state_store, check_workers
 
@@ -42,23 +46,29 @@ def match_stream(
     limits: Limits,
     options: SparkOptions | None,
     watermark: int | timedelta | str,
+    rules: RuleTables | None = None,
 ) -> DataFrame:
-    """The matches of a stream as a stream."""
+    """The matches of a stream as a stream; queries come and go by rules, if there are any."""
     options = options or SparkOptions()
     task = Task(text, "", dict(params), reading, arrow_schema(events), engine, limits, tuning=dict(tuning))
-    stream = stream_task(task, options, watermark)
+    stream = stream_task(task, options, watermark, rules)
     check_state_store(events.sparkSession)
     check_workers(events.sparkSession)
-    matches = _matches(events, stream, options)
+    changes = None if rules is None else rules.stream
+    matches = _matches(events, changes, stream, options)
     remember(matches, stream)
+    if rules is not None and changes is not None:
+        rules.refused = refused_rules(changes, stream)
     return matches
 
 
-def _matches(events: DataFrame, stream: StreamTask, options: SparkOptions) -> DataFrame:
+def _matches(events: DataFrame, changes: DataFrame | None, stream: StreamTask, options: SparkOptions) -> DataFrame:
     from pyspark.sql.types import StringType, StructField, StructType
 
-    unpacking = Unpacking(stream.outputs, apart=len(stream.outputs) > 1 or stream.task.compiled.apart)
+    unpacking = Unpacking(stream.outputs, apart=is_apart(stream))
     packed = _packed(events, stream)
+    if changes is not None:
+        packed = packed.union(packed_rules(changes, stream))
     matched = packed.groupBy("bucket").transformWithStateInPandas(Buckets(stream), MATCHED_DDL, "Append", "None")
     if options.metrics:
         matched = _observed(matched, options.metrics)
@@ -69,25 +79,50 @@ def _matches(events: DataFrame, stream: StreamTask, options: SparkOptions) -> Da
     return matched.mapInArrow(unpacking.blobs, StructType([StructField("query", StringType()), *columns]))
 
 
-def stream_task(task: Task, options: SparkOptions, watermark: int | timedelta | str) -> StreamTask:
+def stream_task(
+    task: Task, options: SparkOptions, watermark: int | timedelta | str, rules: RuleTables | None = None
+) -> StreamTask:
     """What the workers are told: the program over the columns that it needs, and how its events are spread."""
-    if any(plan.query.aggregates and plan.query.every is None for plan in task.compiled.plans):
-        raise OuzelError(
-            "OUTPUT AGGREGATE: required windows on a stream, which has no end at which to report\n"
-            "  hint: for example OUTPUT AGGREGATE EVERY 1 hour"
-        )
-    keys = key_columns(task.plans)
-    task = narrowed(task)
+    check_windows(task.compiled.plans)
+    keys = _keys(task, options, rules)
+    # whoever comes later may need any column
+    task = replace(task, open=True) if rules is not None and is_list(task.text) else narrowed(task)
     matcher = task.matcher(on_late="keep")  # here already, for its errors
     results = by_name(matcher.push(task.schema.empty_table()), matcher.names)
+    if task.open:
+        results = {MATCHES: FOUND.empty_table()}
     outputs = {name: result_schemas(table.schema)[1] for name, table in results.items()}
     if options.late:
         outputs[LATE] = result_schemas(matcher.late.schema)[1]
-    _check_names(matcher.names, apart=len(outputs) > 1 or task.compiled.apart)
     delay = length_in_ticks(watermark, matcher.time.tick, "watermark")
-    program = cloudpickle.dumps((task, delay, keys, options.buckets))  # type: ignore[no-untyped-call]
+    first = None if rules is None else rules.first
+    program = cloudpickle.dumps((task, delay, keys, options.buckets, first))  # type: ignore[no-untyped-call]
     key = blake2b(program, digest_size=20).digest()
-    return StreamTask(task, delay, tuple(keys), options.buckets if keys else 1, outputs, key)
+    buckets = options.buckets if keys else 1
+    stream = StreamTask(task, delay, tuple(keys), buckets, outputs, key, rules is not None, first)
+    _check_names(matcher.names, apart=is_apart(stream))
+    if rules is not None:
+        rules.check(stream)
+    return stream
+
+
+def is_apart(stream: StreamTask) -> bool:
+    """Whether results go by the names of queries; those of queries that come and go are in one column."""
+    return len(stream.outputs) > 1 or (stream.task.compiled.apart and not stream.task.open)
+
+
+def _keys(task: Task, options: SparkOptions, rules: RuleTables | None) -> list[str]:
+    """The columns by which events are spread: those that all queries have in common, or those asked for."""
+    if not options.keys:
+        return key_columns(task.plans)
+    if rules is None or not is_list(task.text):
+        raise OuzelError("keys: required rules that are texts; by which keys other queries go is known")
+    for name in options.keys:
+        if name not in task.schema.names:
+            raise SchemaError(f"keys: required a column of the events, {listed(task.schema.names)}; got '{name}'")
+    if task.plans:
+        Fitting(tuple(options.keys))(task.plans)
+    return list(options.keys)
 
 
 def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
@@ -100,7 +135,8 @@ def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
     if stream.keys:
         number = f.xxhash64(*(events[backquoted(key)] for key in stream.keys))
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
-    wanted = wanted_by_spark([plan.query for plan in task.plans], task, events.schema)
+    queries = [plan.query for plan in task.plans]
+    wanted = None if task.open else wanted_by_spark(queries, task, events.schema)
     if wanted is not None:
         # dropping the others would stop the clock where they are all that comes
         condition = f.expr(wanted)
@@ -121,7 +157,7 @@ def _observed(matched: DataFrame, name: str) -> DataFrame:
         return f.coalesce(f.sum(f.when(condition, f.col("number"))), f.lit(0)).alias(label)
 
     kind = f.col("query")
-    told = {LATE: LATE, MALFORMED: MALFORMED, SHED: "shed", SWITCHES: "switches"}
+    told = {LATE: LATE, MALFORMED: MALFORMED, SHED: "shed", SWITCHES: "switches", REFUSED: "refused"}
     told |= {RUNS: "open_runs", STATE: "state_bytes"}
     others = [total(kind == one, label) for one, label in told.items()]
     others.append(f.max(f.when(kind == TIME, f.col("number"))).alias("watermark"))

@@ -15,12 +15,13 @@ from ouzel.compile import Compiled, compile_query
 from ouzel.errors import StateError
 from ouzel.logical.functions import adopt, registered_in
 from ouzel.logical.match_aggregates import EDGES
+from ouzel.logical.parameters import ROWS as SET_ROWS
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.embedded import find_program, run_program
 from ouzel.runtimes.ingest import ingest
-from ouzel.runtimes.kept_parameters import kept, written
+from ouzel.runtimes.kept_parameters import Written, kept, written
 from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading
@@ -63,7 +64,7 @@ class Task:
     """One query of a program, over events of an Arrow schema; `output` is what Spark expects in return.
 
     `memory` is how many bytes of events a worker holds before it sorts them on disk; `slices` are those of time,
-    if the stream is cut by it; `tuning` are the switches of the engine.
+    if the stream is cut by it; `tuning` are the switches of the engine.  If it is `open`, other queries may come.
     """
 
     text: str
@@ -77,11 +78,12 @@ class Task:
     memory: int = 512 << 20
     slices: Slices | None = None
     tuning: Mapping[str, str] = field(default_factory=dict)
+    open: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans are made where they are needed: they do not travel.  Functions that users have registered do."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**fields, FUNCTIONS: registered_in(self.text)}
+        return {**fields, FUNCTIONS: registered_in(None if self.open else self.text)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Arrive in a worker."""
@@ -100,7 +102,7 @@ class Task:
         if registered_in(self.text):
             return self._compile()  # a function of the same name may be another one
         try:
-            params = sorted((name, written(kept(value))) for name, value in self.params.items())
+            params = sorted((name, _told_apart(name, value)) for name, value in self.params.items())
         except StateError:
             return self._compile()  # a value that no query takes: it will say so
         chosen = self.engine, repr(sorted(self.tuning.items()))
@@ -192,6 +194,11 @@ class Task:
     def _sent(self, result: pa.Table) -> Iterator[pa.RecordBatch]:
         """A result as Spark takes it."""
         yield from result.cast(self.output).to_batches(max_chunksize=ROWS)
+
+
+def _told_apart(name: str, value: Any) -> Written | None:
+    """What tells the value of a parameter from others; rows of a set go by a name that does."""
+    return None if name.startswith(SET_ROWS) else written(kept(value))
 
 
 def _window_starts(result: pa.Table, first: int) -> Any:

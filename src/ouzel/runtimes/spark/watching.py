@@ -34,6 +34,7 @@ class StreamNumbers:
     matches: int = 0
     late: int = 0
     malformed: int = 0
+    refused: int = 0
     rows_per_second: float = 0.0
     open_runs: int = 0
     state_bytes: int = 0
@@ -58,6 +59,7 @@ class StreamNumbers:
         self.matches += told["matches"]
         self.late += told["late"]
         self.malformed += told["malformed"]
+        self.refused += told["refused"]
         if told["state_bytes"]:
             self.open_runs, self.state_bytes = told["open_runs"], told["state_bytes"]
             self.watermark = told["watermark"]
