@@ -214,7 +214,7 @@ def test_an_unknown_policy() -> None:
 def test_no_query() -> None:
     with pytest.raises(
         oz.OuzelError,
-        match=r"^query: required a text, an expression of the algebra, or a list of these; got NoneType$",
+        match=r"^query: required a text, an expression of the algebra, a set of queries, or a list of these; got NoneType$",
     ):
         oz.match(ROWS, None)  # type: ignore[arg-type]
 

@@ -43,7 +43,7 @@ def test_the_cheapest_offer_is_taken() -> None:
 
 def test_plans_say_what_they_take_and_what_else_they_have() -> None:
     plans = {one.name: choose_engine(bound(SEQUENCE), ENGINES, one.name).physical for one in ENGINES}
-    assert list(plans) == ["scan", "automaton", "tree", "reference"]
+    assert list(plans) == ["scan", "automaton", "tree", "shared", "reference"]
     assert {name for name, plan in plans.items() if plan.takes is Takes.ALL_AT_ONCE} == {"reference"}
     assert {name for name, plan in plans.items() if isinstance(plan, KeepsGraph)} == {"automaton"}
     assert {name for name, plan in plans.items() if isinstance(plan, AddsUp)} == {"automaton"}

@@ -223,6 +223,6 @@ def test_text_that_is_too_long() -> None:
 
 def test_text_that_is_no_text() -> None:
     with pytest.raises(
-        oz.OuzelError, match=r"^query: required a text, an expression of the algebra, or a list of these; got int$"
+        oz.OuzelError, match=r"^query: required a text, an expression of the algebra, a set of queries, or a list of these; got int$"
     ):
         oz.query(3)  # type: ignore[arg-type]

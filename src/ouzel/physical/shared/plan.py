@@ -42,6 +42,8 @@ class SharedPlan:
 
     def explain(self, statistics: Statistics | None = None) -> Explained:  # noqa: ARG002 - it has no choice
         """How much is shared."""
+        if any(is_open(one if one.members is None else one.members.template) for one in self.queries):
+            return Explained([("shared", ["what is known once there are events"])], [])
         served = self.served()
         graph = served.graph
         alone = sum(path.size for _first, path, _outline in graph.paths)
@@ -59,14 +61,19 @@ def _signatures(served: Served) -> str:
     return f"{count} set{'s' if count > 1 else ''} of columns"
 
 
+def is_open(query: BoundQuery) -> bool:
+    """Whether there are no data yet, so that it is not known what a query asks."""
+    return query.schema.is_open or any(one.attributes is None for c in query.components for one in c.types)
+
+
 def check_suitable(query: BoundQuery) -> None:
     """Refuse a query or a set that cannot be shared, with an UnsuitableError that says why."""
     members = query.members
     plain = query if members is None else members.template
     if plain.composites:
         raise UnsuitableError("it reads matches of other queries")
-    if plain.schema.is_open or any(one.attributes is None for c in plain.components for one in c.types):
-        raise UnsuitableError("there are no data yet")
+    if is_open(plain):
+        return  # what it asks is not known yet
     parameters = frozenset() if members is None else frozenset(members.parameters)
     outline = outline_for(plain, Reader(Columns()), parameters)
     if members is not None:
