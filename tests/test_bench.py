@@ -46,7 +46,7 @@ needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="M
 def test_there_are_the_experiments_of_four_papers_and_eight_cases() -> None:
     papers = [f"{paper}-{number}" for paper in ("sase", "sase+") for number in range(1, 7)]
     papers += [f"zstream-{figure}" for figure in (*range(8, 18), "table-3", "table-5", "clicks")]
-    papers += [f"cayuga-{one}" for one in ("16a", "16b", "16c", "texts", "add", "planning", "20")]
+    papers += [f"cayuga-{one}" for one in ("16a", "16b", "16c", "17", "texts", "add", "planning", "20")]
     others = ["flink", "counting", "pushes", "composition", "start-up", "planning", "shoot-out", "spark"]
     assert list(EXPERIMENTS) == [*papers, *others]
 
@@ -64,6 +64,7 @@ def test_every_experiment_runs_in_a_tiny_form(name: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(zstream, "LEAST", 500)
     monkeypatch.setattr(many_texts, "EVENTS", 3_000)
     monkeypatch.setattr(many_queries, "EVENTS", 3_000)
+    monkeypatch.setattr(many_queries, "FEWER_EVENTS", 3_000)
     monkeypatch.setattr(many_queries, "in_own_process", lambda run, *arguments: run(*arguments))
     monkeypatch.setattr(many_changes, "EVENTS", 100)
     monkeypatch.setattr(many_changes, "CHANGES", 5)

@@ -84,6 +84,7 @@ EXPERIMENTS = {
     "cayuga-16a": Experiment(many_queries.cayuga_16a, 400_000, 40_000, unit="queries"),
     "cayuga-16b": Experiment(many_queries.cayuga_16b, 200_000, 20_000, unit="queries"),
     "cayuga-16c": Experiment(many_queries.cayuga_16c, 200_000, 20_000, unit="queries"),
+    "cayuga-17": Experiment(many_queries.cayuga_17, 40_000, 4_000, unit="queries"),
     "cayuga-texts": Experiment(many_texts.cayuga_texts, 1_000, 100, unit="queries"),
     "cayuga-add": Experiment(many_changes.cayuga_add, 400_000, 40_000, "ms each", "queries"),
     "cayuga-planning": Experiment(many_changes.cayuga_planning, 200_000, 20_000, "ms a query", "queries"),

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
+from time import process_time
 from typing import Any
 
-import pyarrow as pa
-
 import ouzel as oz
-from ouzel.bench.many_queries import quarters
+from ouzel.bench.many_queries import quarters, ready
 from ouzel.bench.many_texts import texts
 from ouzel.bench.measure import Contender, Figures, Row, measure, timed
-from ouzel.bench.technical import TEMPLATES, Attributes, Workload, technical_stream
+from ouzel.bench.technical import TEMPLATES, Workload, technical_stream
 from ouzel.testing.papers import sase_stream
 
 CHANGES = 1_000
@@ -73,7 +72,7 @@ def changed(size: int) -> dict[str, Figures]:
 
 def _each(numbers: Iterable[int], *changes: Callable[[int], None]) -> Figures:
     """The figures of as many changes, in milliseconds each."""
-    seconds = [timed(partial(_all, changes, number))[1] for number in numbers]
+    seconds = [timed(partial(_all, changes, number), process_time)[1] for number in numbers]
     return {
         "ms each": 1_000 * fmean(seconds),
         "worst ms": 1_000 * max(seconds),
@@ -95,13 +94,13 @@ def cayuga_planning(queries: int, times: int) -> Iterator[Row]:
     for size in quarters(queries):
         for series, drawn in (("Filter", False), ("Filter, attributes drawn", True)):
             workload = Workload(size, drawn=drawn)
-            yield from _planned(f"{size:,} queries", series, size, _sets(workload), times)
+            yield from _planned(f"{size:,} queries", series, size, _sets(workload, times), times)
     for size in quarters(max(queries // FEWER, 1)):
         yield from _planned(f"{size:,} texts", "texts", size, _texts(size, times), times)
 
 
 def _planned(varied: str, series: str, size: int, run: Callable[[], Any], times: int) -> Iterator[Row]:
-    for row in measure(varied, size, {series: Contender(run)}, times):
+    for row in measure(varied, size, {series: Contender(run)}, times, clock=process_time):
         seconds = row.figures["seconds"]
         told: Figures = {"ms a query": 1_000 * seconds / size, f"for {PLANNED:,}": seconds * PLANNED / size}
         if series == "Filter":
@@ -110,14 +109,14 @@ def _planned(varied: str, series: str, size: int, run: Callable[[], Any], times:
         yield replace(row, figures={**kept, **told})
 
 
-def _sets(workload: Workload) -> Callable[[], Any]:
-    """Planning a workload, whose parameters are drawn before."""
-    drawn: list[tuple[Attributes, pa.Table]] = list(workload.sets())
+def _sets(workload: Workload, times: int) -> Callable[[], Any]:
+    """Planning a workload, whose parameters are drawn before, and are others each time."""
     event = technical_stream(1)
+    coming = iter([list(replace(workload, seed=seed).sets()) for seed in range(times + 1)])
 
     def run() -> Any:
-        made = [oz.queries(TEMPLATES[workload.template](attributes), table) for attributes, table in drawn]
-        return _taken(made if workload.drawn else made[0], event, type=None)
+        made = [oz.queries(TEMPLATES[workload.template](attributes), table) for attributes, table in next(coming)]
+        return ready(made if workload.drawn else made[0], event, type=None)
 
     return run
 
@@ -126,8 +125,4 @@ def _texts(size: int, times: int) -> Callable[[], Any]:
     """Planning texts, which are others each time: of those that were seen, the parser knows what it found."""
     event = sase_stream(1)
     coming = iter([texts(size, seed=seed) for seed in range(times + 1)])
-    return lambda: _taken(next(coming), event)
-
-
-def _taken(form: Any, event: pa.Table, **reading: Any) -> Any:
-    return oz.matcher(form, event.schema, threads=1, **reading).push(event)
+    return lambda: ready(next(coming), event)
