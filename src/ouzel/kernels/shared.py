@@ -28,8 +28,8 @@ from ouzel.kernels.shared_links import (
     has_values,
     last_time,
     link_run,
-    mixed,
     signed,
+    stirred,
     waiting_hash,
 )
 from ouzel.kernels.shared_tests import passes
@@ -165,7 +165,7 @@ def share_events(  # noqa: PLR0912, PLR0915 - one loop, so that nothing is passe
                 hash_ = signed(graph, s, graph.probes[k, 1], events, e)
                 if hash_ >= 0 and graph.probes[k, 1] >= 0:
                     is_missing = (events.missing[e] >> graph.probes[k, 1]) & 1
-                    hash_ = -1 if is_missing else mixed(hash_, events.codes[e, graph.probes[k, 1]])
+                    hash_ = -1 if is_missing else stirred(hash_, events.codes[e, graph.probes[k, 1]])
                 if hash_ < 0:
                     continue
                 i = runs.heads[hash_ & (len(runs.heads) - 1)]
@@ -214,9 +214,9 @@ def share_events(  # noqa: PLR0912, PLR0915 - one loop, so that nothing is passe
                         and passes(graph, graph.gates[g, 2], graph.gates[g, 3], events, e, held, 0, stack, scratch)
                     ):
                         node = graph.gates[g, 0]
-                        column, hash_of_runs = graph.nodes[node, 1], mixed(7, node)
+                        column, hash_of_runs = graph.nodes[node, 1], stirred(7, node)
                         if column >= 0:
-                            hash_of_runs = mixed(hash_of_runs, events.codes[e, column])
+                            hash_of_runs = stirred(hash_of_runs, events.codes[e, column])
                         i = runs.heads[hash_of_runs & (len(runs.heads) - 1)]
                         while i != -1 and count >= 0:
                             after_run = runs.places[i, 2]

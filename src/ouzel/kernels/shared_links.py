@@ -13,7 +13,7 @@ _MASK = 0x7FFFFFFFFFFFFFFF
 _FACTOR = 0x1B873593CC9E2D51
 
 
-def mixed(hash_: int, value: int) -> int:
+def stirred(hash_: int, value: int) -> int:
     """A hash of a hash and a value: the same low bits whether integers wrap around or not."""
     product = ((hash_ ^ value) * _FACTOR) & _MASK
     return product ^ (product >> 31)
@@ -21,12 +21,12 @@ def mixed(hash_: int, value: int) -> int:
 
 def signed(graph: Any, s: int, first: int, events: Any, e: int) -> int:
     """The hash of an event's values of a signature, beginning with a number; -1 if one is missing."""
-    hash_ = mixed(s + 1, first)
+    hash_ = stirred(s + 1, first)
     for k in range(graph.signatures[s, 0]):
         column = graph.signatures[s, k + 1]
         if (events.missing[e] >> column) & 1:
             return -1
-        hash_ = mixed(hash_, events.codes[e, column])
+        hash_ = stirred(hash_, events.codes[e, column])
     return hash_
 
 
@@ -40,9 +40,9 @@ def has_values(graph: Any, s: int, values: Any, at: int, events: Any, e: int) ->
 
 def signed_values(graph: Any, s: int, first: int, values: Any, at: int) -> int:
     """The hash of the values of an entry, as that of an event which has them."""
-    hash_ = mixed(s + 1, first)
+    hash_ = stirred(s + 1, first)
     for k in range(graph.signatures[s, 0]):
-        hash_ = mixed(hash_, values[at, k])
+        hash_ = stirred(hash_, values[at, k])
     return hash_
 
 
@@ -190,9 +190,9 @@ def waiting_hash(graph: Any, node: int, events: Any, held: Any, i: int) -> int:
     """
     hash_: int = graph.nodes[node, 10]
     if hash_ < 0:
-        hash_ = mixed(7, node)
+        hash_ = stirred(7, node)
     if graph.nodes[node, 1] >= 0:
-        return mixed(hash_, events.codes[held[i, graph.nodes[node, 2]], graph.nodes[node, 3]])
+        return stirred(hash_, events.codes[held[i, graph.nodes[node, 2]], graph.nodes[node, 3]])
     return hash_
 
 
