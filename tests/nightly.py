@@ -60,6 +60,13 @@ SHARES = {
     ("test_algebra_automaton", "test_events_that_last"): 0.02,
     ("test_algebra_automaton", "test_what_is_forgotten_makes_no_difference"): 0.01,
     ("test_algebra_automaton", "test_threads_make_no_difference"): 0.01,
+    ("test_shared", "test_expressions"): 0.01,
+    ("test_shared", "test_events_that_last"): 0.01,
+    ("test_shared", "test_batches_make_no_difference"): 0.005,
+    ("test_shared", "test_texts"): 0.01,
+    ("test_many_queries", "test_a_set_finds_what_each_finds_alone"): 0.005,
+    ("test_many_queries", "test_a_list_of_sets_finds_what_each_finds"): 0.002,
+    ("test_many_queries", "test_queries_that_come_and_go"): 0.005,
     # to compile takes seconds each
     ("test_algebra_automaton", "test_compiled"): 0.0005,
     ("test_scan", "test_random_sequences_compiled"): 0.001,

@@ -28,7 +28,7 @@ def test_the_page_on_the_algebra_prints_what_it_shows() -> None:
     code, shown = (
         re.findall(rf"^```{one}\n(.*?)^```", text, re.MULTILINE | re.DOTALL) for one in ("python", "text")
     )
-    assert len(code) == len(shown) == 5
+    assert len(code) == len(shown) == 6
     names: dict[str, object] = {}
     for source, expected in zip(code, shown, strict=True):
         printed = io.StringIO()

@@ -93,8 +93,12 @@ def queries(
     if incoming.problems:
         raise OuzelError(f"parameters: {incoming.problems[0]}")
     rows = _plain(incoming.table)
+    if len(set(rows.column_names)) < rows.num_columns:
+        raise OuzelError("parameters: required columns of different names")
     valid = (valid_from, valid_to)
     for what, name in (("id", id), ("valid_from", valid_from), ("valid_to", valid_to)):
+        if name is not None and not _is_name(name):
+            raise OuzelError(f"{what}: required the name of a column; got {name!r}")
         if name is not None and name not in rows.column_names:
             raise OuzelError(
                 f"{what}: required a column of the parameters, which are {listed(rows.column_names)}; got '{name}'"
@@ -120,6 +124,8 @@ def _plain(rows: pa.Table) -> pa.Table:
 
 
 def _check_ids(ids: pa.ChunkedArray, name: str) -> None:
+    if pa.types.is_nested(ids.type):
+        raise OuzelError(f"id: required values that tell queries apart, such as texts or integers; got {ids.type}")
     if ids.null_count:
         raise OuzelError(f"id: required a value of '{name}' in every row; got {ids.null_count:,} nulls")
     if len(pc.unique(ids)) != len(ids):

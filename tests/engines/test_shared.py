@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ouzel as oz
+from ouzel.physical.shared import runs
 from ouzel.testing.algebra import TYPES, events, expressions
 from ouzel.testing.strategies import RandomQuery, queries, streams
 from semantics.everywhere import pushed
@@ -67,3 +70,61 @@ def test_a_duration_counts_from_the_first_event_of_a_union() -> None:
     pairs = either.fold(oz.stream("A"), where="duration() <= 2")
     ticks = [{"ts": ts, "type": "A", "x": ts} for ts in (0, 2, 3)]
     assert oz.match(ticks, pairs, engine="shared") == oz.match(ticks, pairs, engine="reference")
+
+
+def test_what_is_refused_changes_nothing() -> None:
+    """A value that no plan takes must not leave a place behind, by which later queries are told apart."""
+    schema = pa.schema({"ts": "int64", "type": "string", "x": "float64"})
+    template = "PATTERN A a; B b WHERE b.x > a.x * $f WITHIN 100 RETURN b.x AS x"
+    matcher = oz.matcher(oz.queries(template, [{"id": "one", "f": 1}, {"id": "two", "f": 1000}]), schema)
+    with pytest.raises(oz.OuzelError, match="cannot share the plan"):
+        matcher.add("big", {"f": 2**60})
+    matcher.add("three", {"f": 2})
+    matcher.add("four", {"f": 4})
+    ticks = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "A"], "x": [1.0, 3.0, 0.0]})
+    assert [row["id"] for row in matcher.push(ticks).to_pylist()] == ["one", "three"]
+
+
+ALTERNATIVES = "PATTERN A a; B b; B c; B d WHERE " + " AND ".join(f"({v}.x > $v OR {v}.y > $v)" for v in "bcd")
+
+
+@pytest.mark.parametrize("limits", [{"max_matches": 84}, {"max_runs": 70}])
+def test_alternatives_make_no_run_or_match_twice(limits: dict[str, Any]) -> None:
+    ticks = [
+        {"ts": 0, "type": "A", "x": 0, "y": 0},
+        *({"ts": n, "type": "B", "x": 1, "y": 1} for n in range(1, 10)),
+    ]
+    found = oz.match(ticks, oz.queries(ALTERNATIVES, [{"id": 1, "v": 0}]), limits=oz.Limits(**limits))
+    assert len(found) == 84
+
+
+def test_runs_that_are_too_old_make_room() -> None:
+    template = "PATTERN A a; B b WHERE [k] AND b.x > $v WITHIN 10 RETURN b.x AS x"
+    count = 5_000
+    ticks = pa.table(
+        {
+            **{"ts": range(count + 1), "type": ["A"] * count + ["B"], "k": [*range(count), count - 1]},
+            "x": [1] * (count + 1),
+        }
+    )
+    for limits in (oz.Limits(max_runs=100), oz.Limits(max_runs=100, on_limit="shed")):
+        found = oz.match(ticks, oz.queries(template, [{"id": 1, "v": 0}]), limits=limits)
+        assert found.to_pylist() == [{"id": 1, "x": 1}]
+
+
+def test_times_that_are_nearly_too_late() -> None:
+    last = 2**63 - 2
+    template = "PATTERN A a; B b WHERE b.x > $v WITHIN 100 RETURN b.x AS x"
+    ticks = pa.table({"ts": [last - 20, last - 10, last], "type": ["A", "C", "B"], "x": [1, 1, 1]})
+    one = oz.queries(template, [{"id": 1, "v": 0}])
+    assert oz.match(ticks, one, time_unit="ns").to_pylist() == [{"id": 1, "x": 1}]
+
+
+def test_growing_makes_no_difference() -> None:
+    """Arrays begin with room for few, which is undone and done again."""
+    template = oz.stream().where("x >= $v").next(oz.stream().rename(y="x"), where="y > x")
+    ticks = [{"ts": n // 3, "x": n % 7} for n in range(60)]
+    values = [{"id": n, "v": n % 5} for n in range(20)]
+    expected = oz.match(ticks, oz.queries(template, values))
+    with patch.object(runs, "_LEAST", 1):
+        assert oz.match(ticks, oz.queries(template, values)) == expected

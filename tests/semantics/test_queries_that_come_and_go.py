@@ -63,6 +63,15 @@ def test_matches_that_waited_are_no_events_for_who_came_after_them(kept: bool) -
     assert rows(matcher.finish()["after"], "x") == [(4,), (6,)]
 
 
+def test_values_go_with_the_queries_that_mention_them() -> None:
+    matcher = oz.matcher(["PATTERN A"], EVENTS.schema)
+    matcher.add("set", SET)
+    matcher.add("value", oz.query("PATTERN A WHERE A.x = $v", {"v": 1}))
+    matcher.remove("set")
+    matcher.remove("value")
+    assert list(oz.restore(matcher.snapshot()).push(EVENTS)) == ["query1"]
+
+
 def test_names_stay_when_others_go() -> None:
     matcher = oz.matcher(["PATTERN A RETURN A.x", "PATTERN B RETURN B.x"], EVENTS.schema)
     matcher.remove("query1")
@@ -145,6 +154,9 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no value": (lambda: of_a_set().add(3, {}), "the parameter 'd' of the query 3 has no value"),
     "another parameter": (lambda: of_a_set().add(3, {"d": 1, "e": 1}), "'e' is no parameter of the set"),
     "another type": (lambda: of_a_set().add(3, {"d": "x"}), "'d': required int64"),
+    "no id": (lambda: of_a_set().add(2.5, {"d": 1}), "required an id of type int64; got 2.5"),
+    "no id to remove": (lambda: of_a_set().remove(True), "required an id of type int64; got True"),
+    "no name to remove": (lambda: listed().remove([1]), r"there is no query \[1\]"),
     "no dict": (lambda: of_a_set().add(3, "PATTERN A"), "required a dict of parameters"),
     "one query": (lambda: oz.matcher("PATTERN A", EVENTS.schema).add("n", "PATTERN B"), "a matcher of a list"),
 }

@@ -24,6 +24,7 @@ from ouzel.kernels.shared_links import (
     POSITION,
     SHED,
     STAMP,
+    after_start,
     drop_run,
     has_values,
     last_time,
@@ -96,6 +97,7 @@ def meet_run(
     i: int,
     tests: int,
     moment: int,
+    mark: int,
     spawned: Any,
     count: int,
     doomed: Any,
@@ -116,8 +118,9 @@ def meet_run(
         doomed[deaths] = i
         deaths += 1
     if is_let:
-        is_new = not ends or runs.seen[i] != e
-        runs.seen[i] = e
+        # a gate may have alternatives, of which several let it through
+        is_new = runs.seen[i] != mark
+        runs.seen[i] = mark
         if is_new:
             count = take_forks(
                 graph, graph.gates[g, 5], events, e, runs.held, i, spawned, count, state, stack, scratch
@@ -159,6 +162,8 @@ def share_events(  # noqa: PLR0912, PLR0915 - one loop, so that nothing is passe
         state[STAMP] += 1
         moment = state[STAMP]
         for e in range(position, after):
+            state[STAMP] += 1
+            mark = state[STAMP]
             # runs that are found by what their one gate wants
             for k in range(len(graph.probes)):
                 s = graph.probes[k, 0]
@@ -193,6 +198,7 @@ def share_events(  # noqa: PLR0912, PLR0915 - one loop, so that nothing is passe
                                 i,
                                 graph.gates[g, 2],
                                 moment,
+                                mark,
                                 spawned,
                                 count,
                                 doomed,
@@ -230,6 +236,7 @@ def share_events(  # noqa: PLR0912, PLR0915 - one loop, so that nothing is passe
                                     i,
                                     graph.gates[g, 3],
                                     moment,
+                                    mark,
                                     spawned,
                                     count,
                                     doomed,
@@ -263,7 +270,6 @@ def forget_doomed(runs: Any, doomed: Any, count: int) -> None:
     """Undo what was noted of runs: the moment will be gone through again."""
     for k in range(count):
         runs.places[doomed[k], 5] = -1
-        runs.seen[doomed[k]] = -1
 
 
 def settle_moment(  # noqa: PLR0912, PLR0915 - as above
@@ -341,8 +347,7 @@ def settle_moment(  # noqa: PLR0912, PLR0915 - as above
         runs.places[i, 5] = -1
         if is_told:
             runs.places[i, 1] = graph.edges[x, 7]
-            lasts = graph.edges[x, 8]
-            runs.places[i, 6] = start + lasts - 1 if lasts >= 0 else _MASK
+            runs.places[i, 6] = after_start(start, graph.edges[x, 8])
             runs.places[i, 7] = 1
         else:
             runs.places[i, 1] = waiting_hash(graph, node, events, runs.held, i)

@@ -198,8 +198,14 @@ def waiting_hash(graph: Any, node: int, events: Any, held: Any, i: int) -> int:
 
 def last_time(graph: Any, node: int, start: int) -> int:
     """The last time at which a run that started at some time may go on from a node."""
-    lasts = graph.nodes[node, 5]
-    return start + lasts - 1 if lasts >= 0 else _MASK
+    return after_start(start, graph.nodes[node, 5])
+
+
+def after_start(start: int, lasts: int) -> int:
+    """The last of so many times from one on; that of no number is far."""
+    if lasts < 0 or (start > 0 and lasts > _MASK - start):
+        return _MASK
+    return start + lasts - 1
 
 
 def link_run(graph: Any, runs: Any, i: int) -> None:

@@ -84,7 +84,9 @@ def passes(
             if code < tests[t, 1] or code > tests[t, 2] or (events.missing[e] >> column) & 1:
                 return False
         elif kind == LASTS:
-            lasts = events.end_times[e] - events.start_times[held[i, 0]] + 1
+            start, lasts = events.start_times[held[i, 0]], _MASK
+            if start > 0 or events.end_times[e] < _MASK + start:
+                lasts = events.end_times[e] - start + 1
             if lasts < tests[t, 1] or lasts > tests[t, 2]:
                 return False
         elif kind == COMPUTED:

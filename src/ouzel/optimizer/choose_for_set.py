@@ -46,7 +46,6 @@ def choose_for_set(
                 engine=SHARED,
                 engine_reason=f"{shared.purpose}: {said}",
                 physical=offer.make(),
-                cost=offer.cost,
                 passed_over=(),
             )
         why = offer.why

@@ -18,7 +18,7 @@ from ouzel.logical.parameters import ROWS, names_in
 from ouzel.logical.program import composite_type
 from ouzel.logical.schema import Schema
 from ouzel.optimizer.plan import Plan
-from ouzel.physical.contract import Counters
+from ouzel.physical.contract import Counters, UnsuitableError
 from ouzel.physical.shared.matching import SharedMatching
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.members import MembersMatching
@@ -115,13 +115,15 @@ class SetProgram:
     def add(self, id_: Any, query: Any, now: int) -> None:
         """Take a row of values more."""
         row = self.roster.row(id_, query)
-        self._matching.add(row, now)
+        try:
+            self._matching.add(row, now)
+        except UnsuitableError as why:
+            raise OuzelError(f"add: the query {id_!r} cannot share the plan of the others: {why}") from None
         self.roster.add(row)
 
     def remove(self, id_: Any) -> Counters:
         """End the query of a row."""
-        self.roster.remove(id_)
-        self._matching.remove(id_)
+        self._matching.remove(self.roster.remove(id_))
         return Counters()
 
     def said(self) -> Said:

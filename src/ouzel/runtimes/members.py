@@ -5,13 +5,14 @@ It is how a set means what it means; what can be shared is found by a plan for a
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from ouzel.errors import OuzelError, QueryError
+from ouzel.errors import OuzelError, OuzelWarning, QueryError, outer_level
 from ouzel.logical.program import bind_program
 from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer import Plan, choose_engine
@@ -24,6 +25,8 @@ from ouzel.runtimes.time_values import watermark_ticks
 from ouzel.state.parts import in_parts, part
 
 State = dict[str, Any]
+MANY = 1_000
+"""From so many on, one should know that they share nothing."""
 
 
 class Stepping(Protocol):
@@ -80,6 +83,12 @@ class MembersMatching:
         self.plan, self.members = plan, members
         self.limits, self._begin = limits, begin
         self.alone: dict[Any, Alone] = {}
+        if len(members) >= MANY:
+            warnings.warn(
+                f"{len(members):,} queries of a set run one by one, which may take long: {plan.why}",
+                OuzelWarning,
+                stacklevel=outer_level(),
+            )
         self._counted = Counters()
         for id_, values, valid in members.values() if members.rows is not None else ():
             self.alone[id_] = self._made(id_, values, valid)

@@ -18,6 +18,7 @@ from ouzel.errors import OuzelError, did_you_mean, listed
 from ouzel.language import parse
 from ouzel.language.document import document, text_entries
 from ouzel.logical.members import rows_name
+from ouzel.logical.parameters import names_in
 
 Said = tuple[str, dict[str, Any]]
 """The text of queries, and the values that travel beside it."""
@@ -46,12 +47,14 @@ class ListRoster:
 
     def check_known(self, name: Any) -> None:
         """Refuse a name that nobody has."""
-        if name not in self.entries:
+        if not isinstance(name, str) or name not in self.entries:
             raise _unknown(name, self.entries)
 
     def said(self) -> Said:
-        """The list as a text."""
-        return document(self.entries.values(), "list"), self.params
+        """The list as a text, and the values that it still mentions."""
+        text = document(self.entries.values(), "list")
+        mentioned = set(names_in(parse(text)))
+        return text, {name: value for name, value in self.params.items() if name in mentioned}
 
 
 def single_entries(text: str) -> list[dict[str, Any]]:
@@ -96,10 +99,23 @@ class SetRoster:
         except TypeError:  # what cannot be hashed names nothing
             return False
 
+    def _own(self, id_: Any, verb: str) -> Any:
+        """An id as the column of ids has it."""
+        arrow = self.rows.schema.field(self.id).type
+        try:
+            is_odd = isinstance(id_, bool) != pa.types.is_boolean(arrow) or id_ != id_  # noqa: PLR0124 - NaN is none
+            found = None if is_odd else pa.scalar(id_, arrow).as_py()
+        except (pa.ArrowException, OverflowError, ValueError, TypeError):
+            found = None
+        if found is None or (isinstance(id_, float) and isinstance(found, int) and found != id_):
+            raise OuzelError(f"{verb}: required an id of type {arrow}; got {id_!r}")
+        return found
+
     def row(self, id_: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         """The row of a new query; an error if it is there already, or has other parameters."""
         if not isinstance(values, Mapping):
             raise OuzelError(f"add: required a dict of parameters and values; got {values!r}")
+        id_ = self._own(id_, "add")
         if self.has(id_):
             raise OuzelError(f"add: the query {id_!r} is there already\n  hint: remove it first")
         valid = [name for name in self.entry["valid"] if name is not None]
@@ -123,16 +139,15 @@ class SetRoster:
                     raise ValueError(value)
             except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError, TypeError):
                 raise OuzelError(f"add: '{name}': required {arrow}, as in the set; got {value!r}") from None
-        if row[self.id] is None:
-            raise OuzelError("add: required an id; got None")
         return row
 
     def add(self, row: dict[str, Any]) -> None:
         """Note a new query."""
         self.added[row[self.id]] = row
 
-    def remove(self, id_: Any) -> None:
-        """Note that a query has gone; an error if it is not there."""
+    def remove(self, id_: Any) -> Any:
+        """Note that a query has gone; an error if it is not there.  Its id, as the column of ids has it."""
+        id_ = self._own(id_, "remove")
         if not self.has(id_):
             known = self.rows.column(self.id).slice(0, 1_000).to_pylist()
             raise _unknown(id_, [one for one in (*known, *self.added) if isinstance(one, str)])
@@ -140,6 +155,7 @@ class SetRoster:
             del self.added[id_]
         else:
             self.gone.add(id_)
+        return id_
 
     def said(self) -> Said:
         """The set as a text, and its rows."""

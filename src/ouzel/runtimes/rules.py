@@ -18,9 +18,9 @@ from ouzel.errors import OuzelError, SchemaError, did_you_mean, listed
 from ouzel.language import parse
 from ouzel.language.document import document, is_list, text_entries
 from ouzel.language.set_tree import QuerySet
-from ouzel.logical.members import parameters_of, rows_name
+from ouzel.logical.members import parameters_of
 from ouzel.logical.parameters import ROWS, names_in
-from ouzel.logical.program import composite_type
+from ouzel.logical.program import bind_program, composite_type
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import Schema
 from ouzel.logical.times import END
@@ -157,15 +157,18 @@ class SetRules:
     @cached_property
     def _shape(self) -> list[tuple[str, str]]:
         (plan,) = compile_query(self.text, self.schema, self.params, *self.how).plans
-        return _shape(plan.query)
+        assert plan.query.members is not None
+        return _shape(plan.query.members.template)
 
     def _check(self, row: dict[str, Any]) -> None:
         """Refuse values with which the template makes no sense, or has other columns."""
-        one = pa.Table.from_pylist([row], self._none.rows.schema)
-        name = rows_name(one)
-        text = document([{**self._none.entry, "rows": name}], "set")
-        (plan,) = compile_query(text, self.schema, {**self._none.params, name: one}, *self.how).plans
-        for (column, own), (_column, wanted) in zip(_shape(plan.query), self._shape, strict=True):
+        template = self._written.template
+        values = {
+            **self._none.params,
+            **{name: row[name] for name in parameters_of(self._written, self._none.rows.schema)},
+        }
+        *_operands, query = bind_program((template,), template.source, self.schema, values)
+        for (column, own), (_column, wanted) in zip(_shape(query), self._shape, strict=True):
             if own != wanted:
                 raise OuzelError(f"column '{column}' of the result: required {wanted}, as in the set; got {own}")
 
@@ -244,12 +247,10 @@ def _ticks(row: Mapping[str, Any], name: str, schema: Schema) -> int | None:
 
 
 def _shape(query: BoundQuery) -> list[tuple[str, str]]:
-    """The columns of what the template of a set returns, and their types."""
-    assert query.members is not None
-    template = query.members.template
-    if template.algebra is not None:
-        return [(one.name, str(one.arrow)) for one in template.algebra.attributes]
-    return [(one.name, one.expression.type.kind.value) for one in template.output]
+    """The columns of what a query of a set returns, and their types."""
+    if query.algebra is not None:
+        return [(one.name, str(one.arrow)) for one in query.algebra.attributes]
+    return [(one.name, one.expression.type.kind.value) for one in query.output]
 
 
 def _check_type(name: str, got: pa.DataType, wanted: pa.DataType) -> None:

@@ -80,11 +80,14 @@ class Graph:
 
     def insert(self, outline: Outline, values: Values, lives: Any) -> int:
         """Add queries of one outline, with constants, and from when until when each is valid; the first number."""
+        # what makes no sense is told before anything is changed
+        tests = [test for state in outline.states for test in _tests(state)]
+        constants = {test: bounds(test, values, self.columns) for test in dict.fromkeys(tests)}
         first = self.lives.append(lives)
         self._note_programs()
         path = np.empty((values.count, len(outline.states)), np.int64)
         for number, state in enumerate(outline.states):
-            path[:, number] = self._states(number, state, values, path)
+            path[:, number] = self._states(number, state, values.count, constants, path)
         for end in outline.ends:
             begin = self.accepts.append(
                 np.stack(
@@ -98,18 +101,15 @@ class Graph:
         self._firsts.append(first)
         return first
 
-    def _states(self, number: int, state: OutlineState, values: Values, path: Any) -> Rows:
+    def _states(
+        self, number: int, state: OutlineState, count: int, constants: dict[Test, list[Any]], path: Any
+    ) -> Rows:
         """The nodes of a state of all queries: those that are there, and new ones."""
-        constants: dict[Test, list[Any]] = {}
-        columns: list[Any] = []
-        for test in _tests(state):
-            if test not in constants:
-                constants[test] = bounds(test, values, self.columns)
-            columns += constants[test]
-        sources = [self._sources(way.source, number, values.count, path) for way in state.ways]
+        columns = [one for test in _tests(state) for one in constants[test]]
+        sources = [self._sources(way.source, number, count, path) for way in state.ways]
         structure = self._structures.setdefault(_structure(state, number), len(self._structures))
-        keys = np.stack([np.full(values.count, structure), *sources, *columns], 1).astype(np.int64)
-        firsts, inverse = _distinct(keys) if self.merging and values.count > 1 else (np.arange(values.count), None)
+        keys = np.stack([np.full(count, structure), *sources, *columns], 1).astype(np.int64)
+        firsts, inverse = _distinct(keys) if self.merging and count > 1 else (np.arange(count), None)
         known = np.full(len(firsts), -1)
         if self.merging:
             texts = [row.tobytes() for row in keys[firsts]]

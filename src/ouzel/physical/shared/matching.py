@@ -41,7 +41,9 @@ class SharedMatching:
 
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:
         """Let events go through all automata; what each query and set found."""
-        return stoppable(lambda: self._push(events, now), tell, size=len(events) * 4)
+        return stoppable(
+            lambda: self._push(events, now), tell, size=len(events) * (4 + self.served.graph.edges.count // 16)
+        )
 
     def _push(self, events: EventTable, now: int | None) -> tuple[Found, ...]:
         queries = self.plan.queries
@@ -67,19 +69,28 @@ class SharedMatching:
         runs, graph, events = self.runs, self.served.graph, self.kept.arrays
         end = len(events.ends)
         runs.begin(end - count)
-        run = long_kernel_of(kernel.share_events, count, 1 / max(count, 1))
+        # many queries are as good a reason to compile as many events
+        work = count * (1 + graph.edges.count // 64)
+        run = long_kernel_of(kernel.share_events, work, 1 / max(count, 1))
+        sheds = False
         most_runs, most_found = self.limits.max_runs, self.limits.max_matches
         bytes_each = 8 * (runs.width + 8)
         most_runs = min(most_runs, self.limits.memory().most(bytes_each))
         while True:
-            reason = run(*runs.arguments(graph.arrays, events), end, most_runs, most_found, self.limits.sheds)
+            reason = run(*runs.arguments(graph.arrays, events), end, most_runs, most_found, sheds)
             if reason in (kernel.DONE_ALL, kernel.STOPPED):
                 break
-            if reason == kernel.TOO_MANY_RUNS:
-                raise self.limits.exceeded("max_runs")
-            if reason == kernel.TOO_MANY_FOUND:
-                raise self.limits.exceeded("max_matches")
-            runs.grow(reason)
+            # those that wait in vain make room first
+            is_short = reason in (kernel.TOO_MANY_RUNS, kernel.MORE_RUNS)
+            if is_short and runs.swept(graph.arrays, int(events.end_times[runs.position])):
+                continue
+            if reason in (kernel.TOO_MANY_RUNS, kernel.TOO_MANY_FOUND):
+                if not self.limits.sheds:
+                    name = "max_runs" if reason == kernel.TOO_MANY_RUNS else "max_matches"
+                    raise self.limits.exceeded(name)
+                sheds = True
+            else:
+                runs.grow(reason)
         self.counters.add(runs.counted())
         return runs.found()
 

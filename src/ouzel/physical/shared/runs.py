@@ -118,6 +118,17 @@ class Runs:
             kernel_of(links.sweep_runs, count)(graph, self.arrays, self._state, count, now)
             self._swept = self.count
 
+    @property
+    def position(self) -> int:
+        """The number of the event to go on with."""
+        return int(self._state[links.POSITION])
+
+    def swept(self, graph: GraphArrays, now: int) -> bool:
+        """Forget those that wait in vain; whether these were so many that there is room for a while."""
+        before, self._swept = self.count, -_SLACK
+        self.sweep(graph, now)
+        return self.count < before * 3 // 4
+
     def live(self) -> Integers:
         """The places of runs that are there."""
         return np.flatnonzero(self._places[:, 0] >= 0)
