@@ -272,3 +272,23 @@ def test_an_order_of_joins_says_what_it_was_chosen_by() -> None:
 if __name__ == "__main__":
     for case in CASES:
         golden(case).write_text(explained(case), encoding="utf-8")
+
+
+def test_queries_that_share_a_plan() -> None:
+    texts = [f"PATTERN SEQ(A a, B b) WHERE a.x >= {n} WITHIN 9" for n in range(70)]
+    events = [{"ts": n, "type": "AB"[n % 2], "x": n} for n in range(4)]
+    said = oz.query([*texts, "PATTERN SEQ(A a, B+ b[])"]).explain(events)
+    assert "shared plan of 70 of 71 queries and sets" in said
+    assert "70 queries, whose 140 states are" in said
+    assert "beside it   query71: automaton" in said
+    assert said.count("query query") == 6
+
+
+def test_a_set_of_queries() -> None:
+    events = [{"ts": n, "type": "AB"[n % 2], "x": n} for n in range(4)]
+    some = oz.queries("PATTERN A a; B b WHERE a.x >= $least WITHIN 9", [{"id": n, "least": n} for n in range(3)])
+    said = oz.query(some).explain(events)
+    assert "set         3 queries by 'id', each with its own $least" in said
+    assert "window      WITHIN 9" in said
+    assert "a.x >= $least" in said
+    assert "3 queries, whose 6 states are 6 after merging" in said

@@ -20,8 +20,13 @@ from ouzel.logical.algebra.bind_query import INTERVAL
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import INFERRED
 from ouzel.optimizer.plan import Plan
+from ouzel.optimizer.share import shared
+from ouzel.physical.contract import PhysicalPlan
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.statistics import Statistics
+
+_FEW = 5
+"""Of so many queries that share a plan it is said what they mean."""
 
 
 def _nothing_more(_plan: Plan) -> Sections:
@@ -31,8 +36,18 @@ def _nothing_more(_plan: Plan) -> Sections:
 def explain(
     plans: Sequence[Plan], events: EventTable | None, more: Callable[[Plan], Sections] = _nothing_more
 ) -> str:
-    """Explain every query of a file; `more` has sections on what runs the engine, to stand before the engine's."""
+    """Explain every query of a file; `more` has sections on what runs the engine, to stand before the engine's.
+
+    Of queries that share a plan it is said what they share, and what the first of them mean.
+    """
     texts = []
+    # on Spark each query is run by itself
+    together, physical = shared(plans)[0] if plans and more is _nothing_more else ((), None)
+    if physical is not None and len(together) > 1:
+        texts.append(_together(together, physical, plans))
+        texts += ["\n".join([f"query {one.query.name}", *_logical(one.query, events)]) for one in together[:_FEW]]
+        names = {plan.query.name for plan in together}
+        plans = [plan for plan in plans if plan.query.name not in names]
     for plan in plans:
         lines = [f"query {plan.query.name}", *_logical(plan.query, events)]
         lines += _choices(plan)
@@ -42,8 +57,28 @@ def explain(
     return "\n\n".join(texts)
 
 
+def _together(together: Sequence[Plan], physical: PhysicalPlan, plans: Sequence[Plan]) -> str:
+    """What queries share that run as one plan, and which of a list run beside it."""
+    lines = [f"shared plan of {len(together):,} of {len(plans):,} queries and sets"]
+    lines += [line for title, rows in physical.explain().sections for line in section(title, rows)]
+    names = {plan.query.name for plan in together}
+    beside = [f"{plan.query.name}: {plan.engine}" for plan in plans if plan.query.name not in names]
+    lines += section(
+        "beside it", beside[:_FEW] + ([f"and {len(beside) - _FEW:,} more"] if len(beside) > _FEW else [])
+    )
+    if len(together) > _FEW:
+        lines += section("shown", [f"the first {_FEW} of those that share it, and all others"])
+    return "\n".join(lines)
+
+
 def _logical(query: BoundQuery, events: EventTable | None) -> list[str]:
-    """What the query means."""
+    """What the query means; of a set, what its template does."""
+    if query.members is not None:
+        members = query.members
+        of = section(
+            "set", [f"{len(members):,} queries by '{members.id}', each with its own {_listed(members.parameters)}"]
+        )
+        return [*of, *_logical(members.template, events)]
     if query.algebra is not None:
         return _expression(query, events)
     lines = section("pattern", [infix(query.pattern)])
@@ -58,6 +93,10 @@ def _logical(query: BoundQuery, events: EventTable | None) -> list[str]:
     output.append(matches_words(query))
     lines += section("output", output)
     return lines + (section("input", [_input_words(query, events)]) if events is not None else [])
+
+
+def _listed(parameters: Sequence[str]) -> str:
+    return ", ".join(f"${name}" for name in parameters) or "lifetime"
 
 
 def _expression(query: BoundQuery, events: EventTable | None) -> list[str]:
