@@ -38,7 +38,6 @@ from ouzel.kernels.shared_tests import passes
 STOP, DONE = range(2)
 DONE_ALL, MORE_RUNS, MORE_SPAWNED, MORE_OUT, STOPPED, TOO_MANY_RUNS, TOO_MANY_FOUND = range(7)
 """Why the kernel came back."""
-_MASK = 0x7FFFFFFFFFFFFFFF
 
 
 def take_forks(

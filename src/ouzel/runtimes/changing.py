@@ -150,7 +150,7 @@ class ListProgram:
     @property
     def names(self) -> tuple[str, ...]:
         """The queries that are there."""
-        return tuple(self.roster.entries)
+        return self.roster.names
 
     @property
     def _plans(self) -> Sequence[Plan]:

@@ -30,9 +30,19 @@ class ListRoster:
     def __init__(self, text: str, names: Iterable[str], params: Mapping[str, Any]) -> None:
         """Begin with those of a document, each of one query."""
         self.params = dict(params)
-        self.entries: dict[str, dict[str, Any]] = {}
-        for name, entry in zip(names, single_entries(text), strict=True):
-            self.entries[name] = {**entry, "name": name}
+        self._first = text, tuple(names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those that are there, in order."""
+        return tuple(self.entries) if "entries" in vars(self) else self._first[1]
+
+    @cached_property
+    def entries(self) -> dict[str, dict[str, Any]]:
+        """Each as an entry: found out when queries come or go, or a snapshot is taken."""
+        text, names = self._first
+        pairs = zip(names, single_entries(text), strict=True)
+        return {name: {**entry, "name": name} for name, entry in pairs}
 
     def has(self, name: Any) -> bool:
         """Whether a query is there."""

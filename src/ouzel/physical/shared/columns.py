@@ -89,11 +89,6 @@ class Columns:
             raise UnsuitableError(f"more than {MOST} columns and conditions are looked at")
         return self.sources.setdefault(source, len(self.sources))
 
-    def kind(self, number: int) -> Kind | None:
-        """The kind of an attribute's values; None of other columns."""
-        source = list(self.sources)[number]
-        return source.kind if isinstance(source, OfAttribute) else None
-
     def of(self, events: EventTable) -> tuple[Any, Integers]:
         """The codes of events, a row for each, and which of their columns are missing, as bits."""
         codes = np.zeros((len(events), max(len(self.sources), 1)), np.int64)

@@ -81,8 +81,7 @@ class Graph:
     def insert(self, outline: Outline, values: Values, lives: Any) -> int:
         """Add queries of one outline, with constants, and from when until when each is valid; the first number."""
         # what makes no sense is told before anything is changed
-        tests = [test for state in outline.states for test in _tests(state)]
-        constants = {test: bounds(test, values, self.columns) for test in dict.fromkeys(tests)}
+        constants = {test: bounds(test, values, self.columns) for test in dict.fromkeys(outline.tests)}
         first = self.lives.append(lives)
         self._note_programs()
         path = np.empty((values.count, len(outline.states)), np.int64)
@@ -105,7 +104,7 @@ class Graph:
         self, number: int, state: OutlineState, count: int, constants: dict[Test, list[Any]], path: Any
     ) -> Rows:
         """The nodes of a state of all queries: those that are there, and new ones."""
-        columns = [one for test in _tests(state) for one in constants[test]]
+        columns = [one for test in state.tests for one in constants[test]]
         sources = [self._sources(way.source, number, count, path) for way in state.ways]
         structure = self._structures.setdefault(_structure(state, number), len(self._structures))
         keys = np.stack([np.full(count, structure), *sources, *columns], 1).astype(np.int64)
@@ -322,13 +321,6 @@ class _Making:
                 most = np.maximum(self.constants[test][1][self.rows], 0)
                 found = np.where(found < 0, most, np.minimum(found, most))
         return found
-
-
-def _tests(state: OutlineState) -> list[Test]:
-    """All tests of a state, in an order that its structure has, too."""
-    asks = [one for way in state.ways for one in way.asks]
-    asks += state.waits.gate if state.waits is not None else ()
-    return [test for one in asks for test in one]
 
 
 def _structure(state: OutlineState, number: int) -> Any:

@@ -64,6 +64,13 @@ class OutlineState:
     ways: tuple[Way, ...]
     waits: Waiting | None
 
+    @property
+    def tests(self) -> list[Test]:
+        """All that it asks, in an order that its structure has, too."""
+        asks = [one for way in self.ways for one in way.asks]
+        asks += self.waits.gate if self.waits is not None else ()
+        return [test for one in asks for test in one]
+
 
 @dataclass(frozen=True)
 class Outline:
@@ -74,14 +81,14 @@ class Outline:
     ends: Mapping[int, End | None]
 
     @property
+    def tests(self) -> list[Test]:
+        """All tests of all states."""
+        return [test for state in self.states for test in state.tests]
+
+    @property
     def width(self) -> int:
         """How many events a run holds."""
         return max(self.places.values()) + 1
-
-    @property
-    def reads_only(self) -> bool:
-        """Whether it is one state: results are single events."""
-        return len(self.states) == 1
 
 
 def outline_of(query: BoundQuery, reader: Reader) -> Outline:

@@ -84,7 +84,7 @@ def check_parameters(query: BoundQuery, outline: Outline) -> None:
             raise UnsuitableError("a parameter is in the result")
     if any(_count(column.expression, own) for column in members.template.output):
         raise UnsuitableError("a parameter is in the result")
-    for test in _tests(outline):
+    for test in outline.tests:
         for constant in test.constants:
             if constant.parameter in own:
                 _check(test, members.rows.column(constant.parameter), constant.parameter)
@@ -107,12 +107,6 @@ def _check(test: Test, values: pa.ChunkedArray, name: str) -> None:
         ends = pc.min_max(values).as_py()
         if max(abs(ends["min"] or 0), abs(ends["max"] or 0)) > EXACT:
             raise UnsuitableError(f"values of '{name}' are too large for arithmetic with doubles")
-
-
-def _tests(outline: Outline) -> list[Test]:
-    asks = [one for state in outline.states for way in state.ways for one in way.asks]
-    asks += [one for state in outline.states if state.waits for one in state.waits.gate]
-    return [test for one in asks for test in one]
 
 
 def _count(expression: Expression, names: set[str]) -> int:
