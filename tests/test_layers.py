@@ -26,7 +26,7 @@ STAGES = [
     {"compile", "explanation"},
     {"runtimes"},
     {"arguments"},
-    {"algebra"},
+    {"algebra", "automata"},
     {"query_sets"},
     {"forms"},
     {"rule_tables"},
@@ -112,6 +112,7 @@ OPTIONAL = {
     "pyspark": ("runtimes/spark/", "bench/spark_", "cli/spark.py"),
     "hypothesis": (
         "testing/algebra.py",
+        "testing/automata.py",
         "testing/strategies.py",
         "testing/combinations.py",
         "testing/programs.py",

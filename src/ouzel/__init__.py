@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ouzel.algebra import Stream, stream
     from ouzel.api import Query, match, matcher, query, restore, spark_session
+    from ouzel.automata import Automaton, automaton
     from ouzel.errors import (
         DataError,
         FunctionError,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Automaton",
     "DataError",
     "FunctionError",
     "Limits",
@@ -44,6 +46,7 @@ __all__ = [
     "SparkOptions",
     "StateError",
     "Stream",
+    "automaton",
     "match",
     "matcher",
     "queries",
@@ -58,6 +61,7 @@ __all__ = [
 
 _HOMES = {
     "ouzel.algebra": ("Stream", "stream"),
+    "ouzel.automata": ("Automaton", "automaton"),
     "ouzel.api": ("Query", "match", "matcher", "query", "restore", "spark_session"),
     "ouzel.errors": (
         *("DataError", "FunctionError", "OuzelError", "OuzelWarning", "QueryError", "SchemaError", "StateError"),

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from ouzel.algebra import Stream
 from ouzel.arguments import CALLABLE, DICT, check_names, optional, reading_of, refuse, threads_of, tuning_of
+from ouzel.automata import Automaton
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError, QueryError
 from ouzel.explanation import explain
@@ -47,7 +48,7 @@ from ouzel.runtimes.time_units import warn_of_times
 from ouzel.runtimes.type_names import named_types, warn_of_types
 
 MODES = ("verbose", "compressed")
-Form: TypeAlias = str | Stream | Queries | Sequence[Any]
+Form: TypeAlias = str | Stream | Automaton | Queries | Sequence[Any]
 """What a query may be given as; in a list there may be queries, too."""
 LIMITS, SPARK = "oz.Limits(…)", "oz.SparkOptions(…)"
 

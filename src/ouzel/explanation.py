@@ -16,7 +16,6 @@ from ouzel.explain.words import (
     output_words,
     type_words,
 )
-from ouzel.logical.algebra.bind_query import INTERVAL
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import INFERRED
 from ouzel.optimizer.plan import Plan
@@ -79,8 +78,8 @@ def _logical(query: BoundQuery, events: EventTable | None) -> list[str]:
             "set", [f"{len(members):,} queries by '{members.id}', each with its own {_listed(members.parameters)}"]
         )
         return [*of, *_logical(members.template, events)]
-    if query.algebra is not None:
-        return _expression(query, events)
+    if query.attributes is not None:
+        return _rows(query, events)
     lines = section("pattern", [infix(query.pattern)])
     lines += section("components", [component_words(component, query) for component in query.components])
     lines += section("equivalence", equivalence_words(query))
@@ -99,12 +98,15 @@ def _listed(parameters: Sequence[str]) -> str:
     return ", ".join(f"${name}" for name in parameters) or "lifetime"
 
 
-def _expression(query: BoundQuery, events: EventTable | None) -> list[str]:
-    """What an expression of the algebra means."""
-    assert query.algebra is not None
-    lines = section("expression", [query.source])
+def _rows(query: BoundQuery, events: EventTable | None) -> list[str]:
+    """What an expression of the algebra means, or a register automaton."""
+    assert query.attributes is not None
+    lines = section("expression" if query.automaton is None else "arcs", query.source.splitlines())
     lines += section("streams", [f"{one.variable}: {type_words(one)}" for one in query.components])
-    columns = [*(one.name for one in query.algebra.attributes), *INTERVAL]
+    if query.automaton is not None:
+        lines += section("equivalence", equivalence_words(query))
+        lines += section("window", [query.window.text if query.window else "none: every run stays open"])
+    columns = [*(one.name for one in query.attributes), *query.row_times]
     is_known = all(one.attributes is not None for component in query.components for one in component.types)
     output = [f"{', '.join(columns)}{'' if is_known else ', and what else events have'}"]
     if query.into:

@@ -1,4 +1,4 @@
-"""What a query may be given as: a text, an expression, a set of queries, or a list; all become one text."""
+"""What a query may be given as: a text, an expression, an automaton, a set of queries, or a list: one text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ouzel.algebra import Stream
+from ouzel.automata import Automaton
 from ouzel.errors import OuzelError
 from ouzel.language.document import document, text_entries
 from ouzel.logical.parameters import ROWS
 from ouzel.query_sets import Queries
 
-REQUIRED = "a text, an expression of the algebra, a set of queries, or a list of these"
+REQUIRED = "a text, an expression of the algebra, an automaton, a set of queries, or a list of these"
 
 
 def text_of(given: Any) -> str:
@@ -22,7 +23,7 @@ def text_of(given: Any) -> str:
     """
     if isinstance(given, str):
         return given
-    if isinstance(given, Stream | Queries):
+    if isinstance(given, Stream | Automaton | Queries):
         return given.text
     if not isinstance(given, list | tuple):
         raise OuzelError(f"query: required {REQUIRED}; got {type(given).__name__}")
@@ -32,7 +33,7 @@ def text_of(given: Any) -> str:
 
 
 def _entries(given: Any, place: int) -> list[dict[str, Any]]:
-    if isinstance(given, Stream | Queries):
+    if isinstance(given, Stream | Automaton | Queries):
         return [given.entry]
     text = given if isinstance(given, str) else getattr(given, "text", None)
     if not isinstance(text, str):

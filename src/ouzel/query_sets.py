@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.algebra import Stream
+from ouzel.automata import Automaton
 from ouzel.errors import OuzelError, did_you_mean, listed
 from ouzel.language import parse
 from ouzel.language.document import document, set_entry, text_entries
@@ -58,7 +59,7 @@ class Queries:
 
 
 def queries(
-    template: str | Stream,
+    template: str | Stream | Automaton,
     parameters: Any,
     id: str = "id",
     *,
@@ -78,7 +79,7 @@ def queries(
     >>> oz.match([{"ts": 1, "type": "A", "x": 0}, {"ts": 2, "type": "B", "x": 5}], alarms)
     [{'id': 'high', 'x': 5}]
     """
-    if isinstance(template, Stream):
+    if isinstance(template, Stream | Automaton):
         text = template.text
     elif isinstance(template, str):
         text = template

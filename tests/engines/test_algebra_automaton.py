@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import ouzel as oz
 from ouzel.compile import compile_query
 from ouzel.physical.automaton import memory
-from ouzel.physical.automaton.algebra_plan import AlgebraPlan
 from ouzel.physical.automaton.registers import FIXED
+from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.compiled import kernel, share
 from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.quarantine import Report
@@ -100,9 +100,9 @@ QUOTES = pa.table(
 S = oz.stream()
 
 
-def plan_of(expression: oz.Stream, table: pa.Table = QUOTES) -> AlgebraPlan:
+def plan_of(expression: oz.Stream, table: pa.Table = QUOTES) -> RowPlan:
     (plan,) = compile_query(expression.text, ingest(table, Reading(), Report())[0].schema, {}, "automaton").plans
-    assert isinstance(plan.physical, AlgebraPlan)
+    assert isinstance(plan.physical, RowPlan)
     return plan.physical
 
 

@@ -20,11 +20,14 @@ SCHEMA = pa.schema(
 EXAMPLES = list(dict.fromkeys(one.example for one in REFUSALS))
 
 
-def query_of(example: str | oz.Stream) -> str | oz.Stream:
-    return example if isinstance(example, oz.Stream) else f"PATTERN {example}"
+Example = str | oz.Stream | oz.Automaton
 
 
-def said(engine: str, example: str | oz.Stream, column: pa.DataType | None = None) -> str | None:
+def query_of(example: Example) -> Example:
+    return f"PATTERN {example}" if isinstance(example, str) else example
+
+
+def said(engine: str, example: Example, column: pa.DataType | None = None) -> str | None:
     """What an engine, or a matcher, says against a query; None if it takes it."""
     try:
         if engine == MATCHER:
@@ -45,7 +48,7 @@ def test_what_is_listed_is_refused(refusal: Refusal) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: str(one)[:60])
-def test_the_others_run_it(example: str | oz.Stream) -> None:
+def test_the_others_run_it(example: Example) -> None:
     for engine in (*(one.name for one in ENGINES), MATCHER):
         why = said(engine, example)
         assert why is None or is_listed(engine, why), f"{engine}: {why}"

@@ -1,6 +1,7 @@
 """Stage 1: queries of several kinds as one text, a JSON document: what is keyed by text is so by these, too.
 
-It holds texts of the query language, expressions of the algebra and sets of queries, each on its own or in a list.
+It holds texts of the query language, expressions of the algebra, register automata and sets of queries, each on
+its own or in a list.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from typing import Any
 
 from ouzel.errors import QueryError, Span
 from ouzel.language import algebra_tree as algebra
-from ouzel.language import tree
-from ouzel.language.notation import notation
+from ouzel.language import automaton_tree, tree
+from ouzel.language.automaton_spec import read_automaton
+from ouzel.language.notation import automaton_notation, notation
 from ouzel.language.parser import parse_alone, parse_text
 from ouzel.language.set_tree import QuerySet
 from ouzel.language.uncollected import uncollected
 
-Written = tree.Query | algebra.Query | QuerySet
-_START = re.compile(r"\s*\{\s*\"ouzel\"\s*:\s*\"(expression|set|list)\"")
+Written = tree.Query | algebra.Query | automaton_tree.Query | QuerySet
+_START = re.compile(r"\s*\{\s*\"ouzel\"\s*:\s*\"(expression|automaton|set|list)\"")
 
 
 def is_document(text: str) -> bool:
@@ -50,6 +52,12 @@ def expression_entry(stream: algebra.Stream, name: str | None, into: str | None)
     """An expression as an entry."""
     named = {"name": name, "into": into}
     return {"algebra": _written(stream), **{key: value for key, value in named.items() if value is not None}}
+
+
+def automaton_entry(spec: dict[str, Any], name: str | None, into: str | None) -> dict[str, Any]:
+    """A register automaton as an entry."""
+    named = {"name": name, "into": into}
+    return {"automaton": spec, **{key: value for key, value in named.items() if value is not None}}
 
 
 def set_entry(
@@ -92,6 +100,10 @@ def _queries(entry: dict[str, Any]) -> tuple[Written, ...]:
         return (QuerySet(template, entry["id"], entry["rows"], (since, until)),)
     if "text" in entry:
         return _named(parse_text(entry["text"]), entry.get("name"))
+    if "automaton" in entry:
+        automaton = read_automaton(entry["automaton"])
+        name, into = (_name(entry.get(key)) for key in ("name", "into"))
+        return (automaton_tree.Query(name, automaton, into, automaton_notation(automaton)),)
     stream = _read(entry["algebra"])
     depth, size = algebra.extent(stream)
     if depth > algebra.MAX_DEPTH or size > algebra.MAX_SIZE:

@@ -1,8 +1,9 @@
-"""Expressions of the algebra in the notation of the paper (Cayuga 2)."""
+"""Expressions of the algebra in the notation of the paper (Cayuga 2), and register automata arc by arc."""
 
 from __future__ import annotations
 
 from ouzel.language import algebra_tree as algebra
+from ouzel.language.automaton_tree import Arc, Automaton
 from ouzel.language.names import one_line, quoted
 
 ALL_EVENTS = "S"
@@ -50,3 +51,17 @@ def dotted(name: str) -> str:
     """
     parts = [quoted(part) for part in name.split(".")]
     return ".".join(parts) if all(parts) and "``" not in parts else quoted(name)
+
+
+def automaton_notation(automaton: Automaton) -> str:
+    """The arcs of an automaton, one on each line."""
+    return "\n".join(map(_arc, automaton.arcs)) or f"{quoted(automaton.start)}, and no arcs"
+
+
+def _arc(arc: Arc) -> str:
+    kind = "ε " if arc.silent else "end of window " if arc.end_of_window else ""
+    fence = "" if arc.when is None else one_line(arc.when.text)
+    sets = ", ".join(f"{quoted(name)} := {one_line(value.text)}" for name, value in arc.sets)
+    label = " / ".join(filter(None, [fence, sets]))
+    line = f"{quoted(arc.source)} -{kind}{arc.id}-> {quoted(arc.target)}"
+    return f"{line}: {label}" if label else line

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ouzel.errors import Span
 from ouzel.language import algebra_tree as algebra
-from ouzel.language import tree
+from ouzel.language import automaton_tree, tree
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class QuerySet:
     say from when on a query sees events, and until when, if there are such columns.
     """
 
-    template: tree.Query | algebra.Query
+    template: tree.Query | algebra.Query | automaton_tree.Query
     id: str
     rows: str
     valid: tuple[str | None, str | None] = (None, None)

@@ -8,8 +8,11 @@ from typing import Any
 
 from ouzel.errors import OuzelError
 from ouzel.language import algebra_tree as algebra
+from ouzel.language import automaton_tree
 from ouzel.language.set_tree import QuerySet
-from ouzel.logical.algebra.bind_query import INTERVAL, bind_algebra
+from ouzel.logical.algebra.bind_query import bind_algebra
+from ouzel.logical.algebra.streams import INTERVAL
+from ouzel.logical.automata.bind_automaton import bind_automaton
 from ouzel.logical.members import Members, check_others, example
 from ouzel.logical.parameters import names_in
 from ouzel.logical.query import BoundQuery, bind
@@ -29,6 +32,8 @@ def bind_set(written: QuerySet, schema: Schema, parameters: Mapping[str, Any] | 
     template = written.template
     if isinstance(template, algebra.Query):
         bound = bind_algebra(template, schema, known, name, hidden=False)
+    elif isinstance(template, automaton_tree.Query):
+        bound = bind_automaton(template, schema, known, name)
     else:
         bound = bind(template, template.source, schema, known, name)
     _check(written, bound, name)
@@ -50,8 +55,8 @@ def _check(written: QuerySet, bound: BoundQuery, name: str) -> None:
         )
     if bound.numbers_matches:
         raise OuzelError(f"query '{name}': match_number() in a set of queries, which number nothing together")
-    if bound.algebra is not None:
-        columns = [*(one.name for one in bound.algebra.attributes), *INTERVAL]
+    if bound.attributes is not None:
+        columns = [*(one.name for one in bound.attributes), *bound.row_times]
     else:
         columns = [one.name for one in bound.output] or [*INTERVAL, *(one.variable for one in bound.components)]
     if written.id in columns:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ouzel.logical.algebra.streams import bases
+from ouzel.logical.automata.registers import EVENT
 from ouzel.logical.expressions import Aggregate, Attribute, Events, Expression, references
 from ouzel.logical.output import event_fields
 from ouzel.logical.query import BoundQuery
@@ -26,11 +27,23 @@ def _of_query(query: BoundQuery) -> Iterator[str]:
     yield from _of_results(query)
     yield from _of_expressions(query, [literal for one in query.conjuncts for literal in one.literals])
     yield from _of_partitions(query)
+    if query.automaton is not None:
+        for arc in query.automaton.arcs:
+            literals = [literal for one in arc.fence for literal in one.literals]
+            yield from _of_event([*literals, *(value for _name, value in arc.sets)])
+
+
+def _of_event(expressions: list[Expression]) -> Iterator[str]:
+    """The columns of the event that fences and transfers read."""
+    nodes = (node for expression in expressions for node in references(expression))
+    yield from (node.column for node in nodes if isinstance(node, Attribute) and node.variable == EVENT)
 
 
 def _of_results(query: BoundQuery) -> Iterator[str]:
     if query.algebra is not None:
         yield from (column.name for base in bases(query.algebra) for column in base.columns)
+        return
+    if query.automaton is not None:
         return
     whole = [] if query.output or query.aggregates else [c for c in query.components if not c.negative]
     for component in whole:

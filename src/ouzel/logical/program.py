@@ -10,12 +10,13 @@ import pyarrow as pa
 
 from ouzel.errors import QueryError
 from ouzel.language import algebra_tree as algebra
-from ouzel.language import tree
+from ouzel.language import automaton_tree, tree
 from ouzel.language.document import Written
 from ouzel.language.set_tree import QuerySet
 from ouzel.logical.algebra.bind_query import bind_algebra
 from ouzel.logical.algebra.resubscribe import Parts
 from ouzel.logical.algebra.streams import bases
+from ouzel.logical.automata.bind_automaton import bind_automaton
 from ouzel.logical.bind_set import bind_set
 from ouzel.logical.output import output_type
 from ouzel.logical.parameters import check_used
@@ -46,6 +47,8 @@ def _bind(
         return bind_set(written, schema, parameters, name)
     if isinstance(written, algebra.Query):
         return bind_algebra(written, schema, parameters, name, hidden=hidden)
+    if isinstance(written, automaton_tree.Query):
+        return bind_automaton(written, schema, parameters, name)
     return bind(written, written.source, schema, parameters, name)
 
 
@@ -117,6 +120,8 @@ def _mentioned(query: Written) -> set[str]:
         return _mentioned(query.template)
     if isinstance(query, algebra.Query):
         return {name for name in algebra.types(query.stream) if name is not None}
+    if isinstance(query, automaton_tree.Query):
+        return set(query.automaton.events)
     return _named_in(query.pattern)
 
 
@@ -156,6 +161,8 @@ def _attributes(query: BoundQuery) -> dict[str, pa.DataType] | None:
         is_known = all(one.attributes is not None for one in types)
         is_typed = all(one.type.kind is not Kind.UNKNOWN for one in query.algebra.attributes)
         return {one.name: one.arrow for one in query.algebra.attributes} if is_known and is_typed else None
+    if query.automaton is not None:
+        return {one.name: one.arrow for one in query.automaton.attributes}
     if any(column.expression.type.kind is Kind.UNKNOWN for column in query.output):
         return None
     components = {component.variable: component for component in query.components}

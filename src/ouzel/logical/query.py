@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ouzel.errors import QueryError, Span, did_you_mean, listed
 from ouzel.language import tree
 from ouzel.language.tree import Strategy
-from ouzel.logical.algebra.streams import Stream
+from ouzel.logical.algebra.streams import INTERVAL, Stream, StreamAttribute
+from ouzel.logical.automata.registers import LIFETIME, RegisterAutomaton
 from ouzel.logical.bind_equivalence import EquivalenceBinder
 from ouzel.logical.bind_expression import ExpressionBinder
 from ouzel.logical.bind_output import OutputBinder, OutputColumn
@@ -41,7 +42,8 @@ class BoundQuery:
 
     Under OUTPUT AGGREGATE, RETURN is in `aggregates`, and `output` is empty; `every` are its windows, if any.
     Of an expression of the algebra, which is in `algebra`, the components are the streams of events that it reads,
-    and `source` shows it in the paper's notation.  What is `hidden` is there for others to read, and not reported.
+    and `source` shows it in the paper's notation.  A register automaton is in `automaton`; its component is the
+    event of its arcs.  What is `hidden` is there for others to read, and not reported.
     Of a set of queries, `members` has each of them, and all else is what they have in common.
     """
 
@@ -60,8 +62,27 @@ class BoundQuery:
     aggregates: tuple[MatchAggregate, ...] = ()
     every: Tumbling | None = None
     algebra: Stream | None = None
+    automaton: RegisterAutomaton | None = None
     hidden: bool = False
     members: Members | None = None
+
+    @property
+    def kind(self) -> str:
+        """What it is: a pattern, an expression of the algebra, or a register automaton."""
+        if self.algebra is not None:
+            return "an expression of the algebra"
+        return "a pattern" if self.automaton is None else "a register automaton"
+
+    @property
+    def attributes(self) -> tuple[StreamAttribute, ...] | None:
+        """What its results are made of, if they are rows of values and bind no events: None for a pattern."""
+        rows = self.algebra or self.automaton
+        return None if rows is None else rows.attributes
+
+    @property
+    def row_times(self) -> tuple[str, str]:
+        """What the two columns behind the attributes are called, which say when."""
+        return INTERVAL if self.automaton is None else LIFETIME
 
     @property
     def numbers_matches(self) -> bool:

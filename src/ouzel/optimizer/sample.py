@@ -35,7 +35,7 @@ def can_sample(query: BoundQuery) -> bool:
 
     Functions of the user's are not called for that, and what other queries make is not there yet.
     """
-    if query.algebra is not None:
+    if query.attributes is not None:
         return False
     calls = any(calls_users(literal) for one in query.conjuncts for literal in one.literals)
     is_any = query.strategy is Strategy.SKIP_TILL_ANY_MATCH

@@ -92,13 +92,13 @@ class Engine:
     cost: float
     offers: Callable[..., Offer]
     switches: tuple[Switch, ...] = ()
-    runs_algebra: bool = False
-    """Whether it is asked for expressions of the algebra, too."""
+    runs_automata: bool = False
+    """Whether it is asked for expressions of the algebra and register automata, too."""
 
     def offer(self, query: BoundQuery, tuning: Mapping[str, str]) -> Offer | Refusal:
         """What it would do, or why it would not; no source is written for that."""
-        if query.algebra is not None and not self.runs_algebra:
-            return Refusal("it runs patterns, and this is an expression of the algebra")
+        if query.attributes is not None and not self.runs_automata:
+            return Refusal(f"it runs patterns, and this is {query.kind}")
         own = {name: tuning[name] for name, _values in self.switches if name in tuning}
         try:
             return self.offers(query, **own)
@@ -202,8 +202,8 @@ class Found:
     """Matches of a query, the events whose rows they mention, and how to compute with them.
 
     `totals` adds all of them up, where the engine has a way of its own.  `rows` are the attributes of what an
-    expression of the algebra gives; of its matches only the intervals matter, and no events are bound.  Of a set
-    of queries, `ids` name the query of each match.
+    expression of the algebra, or a register automaton, gives; of its matches only the intervals matter, and no
+    events are bound.  Of a set of queries, `ids` name the query of each match.
     """
 
     query: BoundQuery
@@ -227,8 +227,8 @@ class Found:
         if query.members is not None:
             found = cls.nothing(query.members.template, events)
             return replace(found, query=query, ids=pa.array([], query.members.id_type))
-        if query.algebra is not None:
-            schema = pa.schema([(one.name, one.arrow) for one in query.algebra.attributes])
+        if query.attributes is not None:
+            schema = pa.schema([(one.name, one.arrow) for one in query.attributes])
             return cls.of_rows(query, schema.empty_table(), (np.zeros(0, np.int64),) * 4, events)
         positives = [component for component in query.components if not component.negative]
         none = np.zeros(0, np.int64)

@@ -49,7 +49,7 @@ def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
         query = query.members.template
         rows = (name for name in sorted(params) if name.startswith(ROWS))
         parameters = ", ".join(filter(None, [parameters, *rows]))
-    if query.algebra is not None:
+    if query.attributes is not None:
         own = {"expression": query.source, "into": query.into or "", "parameters": parameters}
         return {"engine": plan.engine, **own}
     components = [

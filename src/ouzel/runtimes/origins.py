@@ -39,6 +39,8 @@ def origins_of(query: BoundQuery) -> Origins:
     if query.algebra is not None:
         shown = {one.name: shown_column(query.algebra, one.name) for one in query.algebra.attributes}
         return {name: Origin(column) for name, column in shown.items() if column} | {"start": start, "end": time}
+    if query.automaton is not None:
+        return dict.fromkeys(query.row_times, time)
     components = {component.variable: component for component in query.components}
     if not query.output:
         found = {"start": start, "end": time}

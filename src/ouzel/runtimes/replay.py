@@ -48,6 +48,8 @@ class Replay:
         self.apart = plan.query.non_overlap and self.wait != 0
         self.physical = (_overlapping(plan) if self.apart else plan).physical
         self.horizon = _horizon(plan.query, self.wait)
+        waits = plan.query.automaton is not None and plan.query.automaton.waits
+        self.ends_windows = plan.query.window.limit if waits and plan.query.window else 0
         self.events: EventTable | None = None
         self.waiting: int | None = None
         self._before = BEGINNING
@@ -94,6 +96,10 @@ class Replay:
         if until is None or self.wait is None:
             return np.full(len(matches), until is None)
         over = matches.end_times < until
+        if self.ends_windows:
+            # what happens at the end of a window depends on no event of that time
+            at_end = matches.end_times - matches.start_times == self.ends_windows
+            over |= at_end & (matches.end_times <= until)
         return over & (matches.start_times <= max(until - self.wait, BEGINNING)) if self.wait else over
 
     def state(self) -> State:

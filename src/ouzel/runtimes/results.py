@@ -28,12 +28,14 @@ MOST_ELEMENTS = 2**31 - 1
 def result_table(found: Found, threads: int = 1) -> pa.Table:
     """The matches of a query as RETURN asks for them, or start, end and all variables without RETURN.
 
-    Of an expression of the algebra these are its attributes, then start and end.
+    Of an expression of the algebra these are its attributes, then start and end; of a register automaton its
+    register, then the lifetime.
     """
     if found.query.members is not None:
         return set_table(found, threads)
     if found.rows is not None:
-        return pa.table({**dict(zip(found.rows.column_names, found.rows.columns, strict=True)), **_times(found)})
+        times = _times(found) if found.query.automaton is None else _lifetimes(found)
+        return pa.table({**dict(zip(found.rows.column_names, found.rows.columns, strict=True)), **times})
     builder = _Builder(found, threads)
     if found.query.output:
         columns = {column.name: builder.column(column.expression) for column in found.query.output}
@@ -124,6 +126,16 @@ def _times(found: Found) -> dict[str, Any]:
     time = found.query.schema.time.arrow
     starts, ends = found.matches.start_times, found.matches.end_times
     return {"start": times_column(starts, time), "end": times_column(ends, time)}
+
+
+def _lifetimes(found: Found) -> dict[str, Any]:
+    """The intersection of the lifetimes of the events of matches (AFA, Definition 2)."""
+    time, window = found.query.schema.time.arrow, found.query.window
+    first, last = (times_column(one, time) for one in (found.matches.start_times, found.matches.end_times))
+    until = pa.nulls(len(first), time)
+    if window is not None:
+        until = times_column(found.matches.start_times + window.limit, time)
+    return dict(zip(found.query.row_times, (last, until), strict=True))
 
 
 def _absent(rows: Integers | Pieces) -> pa.Array | None:

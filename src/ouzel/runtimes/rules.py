@@ -248,8 +248,8 @@ def _ticks(row: Mapping[str, Any], name: str, schema: Schema) -> int | None:
 
 def _shape(query: BoundQuery) -> list[tuple[str, str]]:
     """The columns of what a query of a set returns, and their types."""
-    if query.algebra is not None:
-        return [(one.name, str(one.arrow)) for one in query.algebra.attributes]
+    if query.attributes is not None:
+        return [(one.name, str(one.arrow)) for one in query.attributes]
     return [(one.name, one.expression.type.kind.value) for one in query.output]
 
 

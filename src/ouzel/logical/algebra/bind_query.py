@@ -11,13 +11,10 @@ from ouzel.language.tree import Strategy
 from ouzel.logical.algebra.bind_formula import Context
 from ouzel.logical.algebra.bind_stream import bind_stream
 from ouzel.logical.algebra.narrow import narrowed
-from ouzel.logical.algebra.streams import bases
+from ouzel.logical.algebra.streams import INTERVAL, bases
 from ouzel.logical.pattern import Binds, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import Schema
-
-INTERVAL = ("start", "end")
-"""The columns of a result behind its attributes."""
 
 
 def bind_algebra(

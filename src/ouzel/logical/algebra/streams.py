@@ -18,6 +18,9 @@ from ouzel.logical.expressions import Expression
 from ouzel.logical.schema import Column, EventType
 from ouzel.logical.values import ValueType
 
+INTERVAL = ("start", "end")
+"""The columns of a result behind its attributes."""
+
 
 @dataclass(frozen=True)
 class StreamAttribute:

@@ -1,10 +1,10 @@
-"""The automaton of an algebra expression in words, as those of patterns are: states, moves, stays, registers."""
+"""Automata whose results are rows in words, as those of patterns are: states, moves, stays, registers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ouzel.explain.formulas import formula, mask, same_partition
+from ouzel.explain.formulas import formula, mask, same_partition, within
 from ouzel.explain.layout import Entry, Placed, columns
 from ouzel.logical.expressions import Attribute
 from ouzel.physical.automaton.cayuga_states import Constructed
@@ -35,7 +35,7 @@ class _States:
         for move in self.automaton.starts:
             found += self._move(move, has_begun=False)
         for number, state in enumerate(self.automaton.states):
-            found.append((state.name if state.moves else f"{state.name}: a match", []))
+            found.append((state.name if state.accepts is None else f"{state.name}: a match", []))
             for move in state.moves:
                 found += self._move(move, has_begun=True)
             if state.moves:
@@ -62,7 +62,8 @@ class _States:
 
     def _stay(self, state: State) -> str:
         """A filter edge: unless an event satisfies θ."""
-        assert state.stay.unless is not None
+        if state.stay.unless is None:
+            return "never"
         (guard,) = state.stay.unless
         if all(move.guard == guard for move in state.moves):
             return f"not {state.moves[0].action} {self.automaton.states[state.moves[0].target].name}"
@@ -86,7 +87,8 @@ class _States:
         """Conditions on single events, and what runs need not ask."""
         query = self.constructed.query
         apart = "partitions: a run meets only events of its own"
-        return [(test.text, apart) for test in query.equivalences]
+        ends = [(text, "every edge of a run that has begun") for text in within(query)]
+        return [*((test.text, apart) for test in query.equivalences), *ends]
 
 
 def _term(condition: Condition) -> str:

@@ -20,6 +20,7 @@ from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.fill import is_written
 from ouzel.physical.compiled.operands import Source, Written
 from ouzel.physical.compiled.operators import carried_by
+from ouzel.physical.compiled.sources import is_register
 
 
 def assign(slots: Slots, move: Move, run: str, emitter: Emitter) -> None:
@@ -110,4 +111,6 @@ def _extend(slots: Slots, function: str, of: Slot, run: str, value: str, emitter
 
 def is_stored(assignment: Assignment) -> bool:
     """Whether a value of the event is stored as it is, in the columns that conditions ask for it in."""
-    return isinstance(assignment.value, Attribute | Moment) and is_event(assignment.value)
+    of, value = assignment.register.of, assignment.value
+    is_computed = isinstance(of, Attribute) and is_register(of)
+    return isinstance(value, Attribute | Moment) and is_event(value) and not is_computed

@@ -8,12 +8,12 @@ from functools import cached_property
 
 from ouzel.logical.conjuncts import Place
 from ouzel.logical.query import BoundQuery
-from ouzel.physical.automaton.algebra_plan import AlgebraPlan
 from ouzel.physical.automaton.construct import construct
 from ouzel.physical.automaton.expand import expand_source
 from ouzel.physical.automaton.explained import explained
 from ouzel.physical.automaton.graph import PathGraph
 from ouzel.physical.automaton.matching import AutomatonMatching
+from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.automaton.shape import Shape, check_suitable, shape_of
 from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.automaton.work import NANOSECONDS, automaton_work
@@ -140,11 +140,11 @@ class AutomatonPlan(WrittenRuns):
         return PathGraph(self, events, limits)
 
 
-def _offer(query: BoundQuery, evaluation: str = "merging") -> Offer:
-    if query.algebra is not None:
-        expression = AlgebraPlan.of(query, evaluation)
-        return Offer(COST, lambda: expression)
-    plan = AutomatonPlan.of(query, evaluation)
+def _offer(query: BoundQuery, evaluation: str | None = None) -> Offer:
+    if query.attributes is not None:
+        rows = RowPlan.of(query, evaluation)
+        return Offer(COST, lambda: rows)
+    plan = AutomatonPlan.of(query, evaluation or "merging")
     cost = COST * WRITTEN_OUT if query.aggregates and plan.writes_out else COST
     return Offer(cost, lambda: plan, estimate=plan.estimate)
 
@@ -155,7 +155,7 @@ AUTOMATON = Engine(
     COST,
     _offer,
     switches=(Switch("evaluation", EVALUATIONS),),
-    runs_algebra=True,
+    runs_automata=True,
 )
 
 

@@ -11,7 +11,12 @@ from ouzel.physical.match_table import Flags
 
 
 def distinct_in_order(rows: pa.Table, starts: Integers, ends: Integers) -> Integers:
-    """The places of rows by end, start, and the values of attributes from left to right; of equal ones, one.
+    """The same, each of equal ones once."""
+    return rows_in_order(rows, starts, ends, distinct=True)
+
+
+def rows_in_order(rows: pa.Table, starts: Integers, ends: Integers, *, distinct: bool) -> Integers:
+    """The places of rows by end, start, and the values of attributes from left to right; of equal ones all or one.
 
     Null equals null, and what is no number equals what is no number.
     """
@@ -24,6 +29,8 @@ def distinct_in_order(rows: pa.Table, starts: Integers, ends: Integers) -> Integ
     content = np.zeros(len(order), np.int64)
     content[tied] = content_ranks(rows, tied)
     order = np.lexsort((content, starts, ends))
+    if not distinct:
+        return order
     equal = np.flatnonzero(same)
     repeated = equal[_are_equal(rows, order[equal], order[equal + 1])] + 1
     return np.delete(order, repeated)

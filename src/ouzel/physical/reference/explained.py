@@ -11,6 +11,7 @@ from ouzel.physical.contract import Explained
 _RUNS = "runs, event by event: each takes an event, begins a component with it, or ignores it"
 _COMBINATIONS = "every combination of events that the operators allow; the conditions then decide"
 
+_COMPUTATIONS = "all computations, moment by moment, straight from the definitions (AFA 2.2)"
 _SETS = "sets of events, operator by operator, straight from the definitions (Cayuga 2)"
 
 
@@ -18,6 +19,8 @@ def explained(query: BoundQuery) -> Explained:
     """The sections of the plan; the conditions, each with the one place where it went."""
     if query.algebra is not None:
         return Explained([("interpreter", [_SETS])], [])
+    if query.automaton is not None:
+        return Explained([("interpreter", [_COMPUTATIONS])], placed_first(query, "partitions, each for itself"))
     combines = has_conjunction_or_group(query.pattern)
     negatives = [one.variable for one in query.components if one.negative]
     rows = [f"filters the matches: no event may be {' or '.join(negatives)}"] if negatives else []

@@ -13,7 +13,6 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.contract import Counters, Engine, Explained, Found, Offer, Takes, Tell
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
-from ouzel.physical.reference.algebra_rows import find_rows
 from ouzel.physical.reference.bounds import Bounds
 from ouzel.physical.reference.evaluate import evaluate
 from ouzel.physical.reference.events import Event, Stream, Values
@@ -21,6 +20,7 @@ from ouzel.physical.reference.explained import explained
 from ouzel.physical.reference.match import Match
 from ouzel.physical.reference.matcher import find_matches
 from ouzel.physical.reference.partitions import first_key, join
+from ouzel.physical.reference.rows import find_rows
 from ouzel.physical.reference.table import match_table
 from ouzel.physical.reference.totals import totals_of
 from ouzel.physical.statistics import Statistics
@@ -66,8 +66,8 @@ class ReferenceMatching:
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:  # noqa: ARG002
         """Find all matches; RETURN is computed match by match."""
         stream = _stream(self.query, events)
-        if self.query.algebra is not None:
-            return (find_rows(self.query, events, stream.events, self.bounds),)
+        if self.query.attributes is not None:
+            return (find_rows(self.query, events, stream, self.bounds),)
         matches = self._matches(stream, _told(tell, len(stream.events)))
 
         def compute(expression: Expression) -> list[Any]:
@@ -140,5 +140,5 @@ def _offer(query: BoundQuery) -> Offer:
 
 
 REFERENCE = Engine(
-    "reference", "every query, slowly, straight from the language's definition", COST, _offer, runs_algebra=True
+    "reference", "every query, slowly, straight from the language's definition", COST, _offer, runs_automata=True
 )

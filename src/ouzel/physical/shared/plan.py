@@ -86,6 +86,8 @@ def check_suitable(query: BoundQuery, reader: Reader | None = None) -> None:
     """Refuse a query or a set that cannot be shared, with an UnsuitableError that says why."""
     members = query.members
     plain = query if members is None else members.template
+    if plain.automaton is not None:
+        raise UnsuitableError("it is a register automaton, whose runs consume every event")
     if plain.composites:
         raise UnsuitableError("it reads matches of other queries")
     if is_open(plain):
@@ -108,5 +110,5 @@ SHARED = Engine(
     COST,
     _offer,
     switches=(Switch("merging", ON), Switch("index", ON)),
-    runs_algebra=True,
+    runs_automata=True,
 )

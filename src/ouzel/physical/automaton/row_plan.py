@@ -1,4 +1,4 @@
-"""An automaton plan for an expression of the algebra: immutable; all that changes is in a matching."""
+"""A plan for an automaton whose results are rows: of an expression of the algebra, or made by hand."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from functools import cached_property
 from ouzel.logical.algebra.streams import is_linear_plus
 from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton.afa import construct_registers
 from ouzel.physical.automaton.algebra_explained import algebra_explained
-from ouzel.physical.automaton.algebra_matching import AlgebraMatching
 from ouzel.physical.automaton.cayuga_states import Constructed, construct_algebra
 from ouzel.physical.automaton.edges import End
 from ouzel.physical.automaton.lacking import lacking_types
+from ouzel.physical.automaton.row_matching import RowMatching
 from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.automaton.written import WrittenRuns
 from ouzel.physical.compiled.fill import Wanted
@@ -27,8 +28,11 @@ from ouzel.physical.statistics import Statistics
 
 
 @dataclass(frozen=True)
-class AlgebraPlan(WrittenRuns):
-    """A linear-plus expression (Cayuga 3.2); `written` is its query, `query` the same as engines know patterns."""
+class RowPlan(WrittenRuns):
+    """A linear-plus expression (Cayuga 3.2), or a register automaton (AFA 2.2); it never changes.
+
+    `written` is its query, `query` the same as engines know patterns.
+    """
 
     written: BoundQuery
     evaluation: str
@@ -38,12 +42,19 @@ class AlgebraPlan(WrittenRuns):
     repeats: bool = False
 
     @classmethod
-    def of(cls, query: BoundQuery, evaluation: str = "merging") -> AlgebraPlan:
-        """Make the plan, or say in an UnsuitableError why there is none."""
+    def of(cls, query: BoundQuery, evaluation: str | None = None) -> RowPlan:
+        """Make the plan, or say in an UnsuitableError why there is none.
+
+        Each computation of a register automaton is a match: no two are one, and none are merged.
+        """
+        if query.automaton is not None:
+            if evaluation == "merging":
+                raise UnsuitableError("every computation of a register automaton counts: none are merged")
+            return cls(query, evaluation or "basic", construct_registers(query, query.automaton))
         assert query.algebra is not None
         if not is_linear_plus(query.algebra):
             raise UnsuitableError("what follows an event is an expression of several events itself")
-        return cls(query, evaluation, construct_algebra(query, query.algebra))
+        return cls(query, evaluation or "merging", construct_algebra(query, query.algebra))
 
     @property
     def query(self) -> BoundQuery:
@@ -68,8 +79,7 @@ class AlgebraPlan(WrittenRuns):
     @cached_property
     def lacking(self) -> Mapping[str, frozenset[str]]:
         """By column, the types whose events do not have what is in it."""
-        assert self.written.algebra is not None
-        return lacking_types(self.written.algebra)
+        return {} if self.written.algebra is None else lacking_types(self.written.algebra)
 
     @cached_property
     def filters(self) -> Filters:
@@ -95,9 +105,9 @@ class AlgebraPlan(WrittenRuns):
         """Which events a variable may be bound to, by their masks."""
         return lambda variable: (masks & self.constructed.wanted[variable]) != 0
 
-    def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> AlgebraMatching:
+    def begin(self, limits: Limits, *, once: bool = False, threads: int = 1) -> RowMatching:
         """Begin to match; `once` if all events will be pushed at once; `threads` may share what comes at once."""
-        return AlgebraMatching(self, limits, once=once, threads=threads)
+        return RowMatching(self, limits, once=once, threads=threads)
 
     def explain(self, statistics: Statistics | None = None) -> Explained:  # noqa: ARG002 - it has no choice
         """Its states and their edges."""

@@ -1,4 +1,4 @@
-"""Results of algebra expressions: attributes of events that runs handed over, and values that they computed.
+"""Results that are rows: attributes of events that runs handed over, and values that they computed.
 
 Attributes that are columns of events are gathered, so that they keep their exact types.
 """
@@ -24,7 +24,7 @@ from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import Compute, Found, Intervals
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.finish.distinct_rows import distinct_in_order, with_one_zero
+from ouzel.physical.finish.distinct_rows import rows_in_order, with_one_zero
 from ouzel.physical.match_table import MatchTable, One
 from ouzel.physical.meaning import arrow_values
 from ouzel.physical.memory.retained import Retained
@@ -49,8 +49,9 @@ class Handed:
 def found_rows(
     query: BoundQuery, ends: Mapping[int, End], slots: Slots, handed: Handed, retained: Retained, texts: Texts
 ) -> Found:
-    """The results of a batch, each once, by end, start and values."""
-    assert query.algebra is not None
+    """The results of a batch, by end, start and values; of the algebra each once, as streams are sets."""
+    attributes = query.attributes
+    assert attributes is not None
     by_state = [
         _Results(slots, state, end, own) for state, end in ends.items() if len((own := handed.at(state)).found)
     ]
@@ -60,11 +61,12 @@ def found_rows(
     places = np.empty(int(used[-1]) + 1, np.int64)
     places[used] = rows
     tables, intervals = zip(
-        *(results.written(query.algebra.attributes, events, places, texts) for results in by_state), strict=True
+        *(results.written(attributes, events, places, texts) for results in by_state), strict=True
     )
-    table = with_one_zero(pa.concat_tables(tables))
+    table = pa.concat_tables(tables)
+    table = table if query.algebra is None else with_one_zero(table)
     starts, ends_, start_times, end_times = (np.concatenate(some) for some in zip(*intervals, strict=True))
-    order = distinct_in_order(table, starts, ends_)
+    order = rows_in_order(table, starts, ends_, distinct=query.algebra is not None)
     spans: Intervals = starts[order], ends_[order], start_times[order], end_times[order]
     return Found.of_rows(query, table.take(pa.array(order)), spans, events)
 

@@ -1,4 +1,4 @@
-"""An automaton of an algebra expression at work: events in, rows of its results out."""
+"""An automaton whose results are rows at work: events in, rows out."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ouzel.physical.automaton.algebra_rows import Handed, found_rows
 from ouzel.physical.automaton.driving import RunMatching
 from ouzel.physical.automaton.lacking import without_lacking
+from ouzel.physical.automaton.rows import Handed, found_rows
 from ouzel.physical.automaton.runs import Driven, RunBounds
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.compiled import share
@@ -20,22 +20,25 @@ from ouzel.physical.match_table import Bound
 from ouzel.physical.memory.prepare import Prepared
 
 if TYPE_CHECKING:
-    from ouzel.physical.automaton.algebra_plan import AlgebraPlan
+    from ouzel.physical.automaton.row_plan import RowPlan
 
 
-class AlgebraMatching(RunMatching):
-    """An algebra plan at work."""
+class RowMatching(RunMatching):
+    """A plan for rows at work."""
 
-    def __init__(self, plan: AlgebraPlan, limits: Limits, *, once: bool, threads: int) -> None:
+    def __init__(self, plan: RowPlan, limits: Limits, *, once: bool, threads: int) -> None:
         """Begin with nothing; `threads` share the partitions of a large table that comes at once."""
         super().__init__(plan, limits, once=once, threads=threads)
         self.plan = plan
 
     def bind(self, prepared: Prepared, base: int) -> Bound:  # noqa: ARG002
         """There are no variables: results are rows."""
-        raise AssertionError("results of the algebra bind nothing")
+        raise AssertionError("results that are rows bind nothing")
 
     def _push(self, events: EventTable, now: int | None) -> Found:
+        automaton = self.plan.written.automaton
+        if automaton is not None and automaton.types is not None:
+            events = events.taken(np.flatnonzero(events.types.among(tuple(sorted(automaton.types))) >= 0))
         events = without_lacking(events, self.plan.lacking)
         memory, prepared = self.memory, self.prepare(events)
         found = Found.nothing(self.plan.written, events)

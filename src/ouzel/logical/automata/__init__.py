@@ -1,0 +1,1 @@
+"""Register automata with their meaning (AFA 2.2)."""

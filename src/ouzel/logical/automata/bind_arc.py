@@ -1,0 +1,166 @@
+"""Stage 2, register automata: fences and transfers over the event, `e.price`, and fields of the register, `r1`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NoReturn
+
+from ouzel.errors import did_you_mean
+from ouzel.language import automaton_tree as written_tree
+from ouzel.language import tree
+from ouzel.language.algebra_tree import Formula
+from ouzel.language.tree import Index
+from ouzel.logical.automata.registers import EVENT, Arc, Consumes, Field
+from ouzel.logical.bind_expression import ExpressionBinder
+from ouzel.logical.bind_time import TIME_FUNCTIONS
+from ouzel.logical.coercion import as_number, to_float, to_unit, unify
+from ouzel.logical.conjuncts import Conjunct, Place, place_conjuncts
+from ouzel.logical.expressions import Constant, Expression
+from ouzel.logical.pattern import Binds, Component
+from ouzel.logical.schema import Schema
+from ouzel.logical.values import BOOLEAN, Kind, ValueType
+
+_TIMES = (Kind.TIMESTAMP, Kind.DURATION, Kind.TIME)
+# `r.price` reads the register as `price` does.
+REGISTER = "r"
+
+
+@dataclass(frozen=True)
+class ArcBinder:
+    """Binds the arcs of one automaton."""
+
+    schema: Schema
+    event: Component
+    register: tuple[Field, ...]
+    parameters: Mapping[str, Any] | None
+    query: str
+
+    def bind(self, arc: written_tree.Arc) -> Arc:
+        """An arc with its meaning."""
+        consumes = Consumes.NOTHING if arc.silent else Consumes.EVENT
+        if arc.end_of_window:
+            consumes = Consumes.END_OF_WINDOW
+        fence = () if arc.when is None else self._fence(arc, arc.when)
+        fields = {one.name: one for one in self.register}
+        sets = tuple((name, self._value(arc, fields[name], value)) for name, value in arc.sets)
+        return Arc(arc.id, arc.source, arc.target, consumes, fence, sets)
+
+    def _fence(self, arc: written_tree.Arc, when: Formula) -> tuple[Conjunct, ...]:
+        """The conjuncts of a fence; those on the event alone are single."""
+        binder = self._binder(arc, when)
+        bound = binder.bind(when.expression)
+        if not (bound.type.is_open or bound.type == BOOLEAN):
+            binder.fail(
+                f"arc '{arc.id}': '{when.text.strip()}' is no condition",
+                bound.span,
+                required=f"something true or false; got {bound.type}",
+            )
+        placed = place_conjuncts(bound, {EVENT: self.event, **self._stand_ins}, when.text)
+        return tuple(
+            one
+            if one.place is Place.ALWAYS
+            else replace(one, component=self.event, is_single=one.variables == {EVENT})
+            for one in placed
+        )
+
+    @cached_property
+    def _stand_ins(self) -> dict[str, Component]:
+        """Fields in the place of components: to be placed, a conjunct must know what it mentions."""
+        return {one.name: Component(one.name, (), 0, Binds.ONE) for one in self.register}
+
+    def _value(self, arc: written_tree.Arc, field: Field, written: Formula) -> Expression:
+        """What a field becomes, in the field's type."""
+        binder = self._binder(arc, written)
+        bound = binder.bind(written.expression)
+        if isinstance(bound, Constant):
+            # a length of time by itself has no unit yet
+            bound = unify([bound], self.schema.time.tick)[0]
+        found = _converted(bound, field.attribute.type)
+        if found is None:
+            is_float = bound.type.kind in (Kind.FLOAT, Kind.DECIMAL) and field.attribute.type.kind is Kind.INTEGER
+            binder.fail(
+                f"arc '{arc.id}': type clash: '{field.name}' becomes {bound.type}",
+                bound.span,
+                required=f"a value of the type of its first one, {field.attribute.type}",
+                hint=f"give it the first value {field.first}.0" if is_float else None,
+            )
+        return found
+
+    def _binder(self, arc: written_tree.Arc, formula: Formula) -> _FormulaBinder:
+        binder = _FormulaBinder(formula.text, self.schema, {EVENT: self.event}, self.parameters, query=self.query)
+        binder.register = {one.name: one for one in self.register}
+        binder.arc = arc.id
+        return binder
+
+
+def _converted(value: Expression, wanted: ValueType) -> Expression | None:
+    """A value in a type; None if it does not become one."""
+    held = value.type
+    if held.kind is Kind.NULL:
+        return replace(value, type=wanted) if isinstance(value, Constant) else value
+    if held == wanted or held.is_open or wanted.is_open:
+        return value
+    if held.is_number and wanted.kind is Kind.FLOAT:
+        return to_float(value)
+    if held.kind is Kind.UNSIGNED and wanted.kind is Kind.INTEGER:
+        return as_number(value)
+    is_time = held.kind is wanted.kind and held.kind in _TIMES and (held.zone is None) == (wanted.zone is None)
+    return to_unit(value, wanted.unit or "ns") if is_time and held.unit == wanted.unit else None
+
+
+@dataclass
+class _FormulaBinder(ExpressionBinder):
+    """Binds one fence or transfer."""
+
+    register: Mapping[str, Field] = field(default_factory=dict)
+    arc: str = ""
+
+    def bind(self, written: tree.Expression) -> Expression:
+        if isinstance(written, tree.Equivalence):
+            self.fail(
+                f"arc '{self.arc}': an equivalence test",
+                written.span,
+                required="a comparison",
+                hint="what all events of a match share is the automaton's partition=['…']",
+            )
+        return super().bind(written)
+
+    def _special(self, written: tree.Call) -> Expression:
+        if written.function in ("between", "start", "end") or written.function in TIME_FUNCTIONS:
+            return super()._special(written)
+        return self.fail(
+            f"arc '{self.arc}': the aggregate '{written.function}'",
+            written.span,
+            required="a function of the event and the register",
+            hint="add up in the register: set={'total': 'total + e.x'}",
+        )
+
+    def reference(self, written: tree.Reference) -> Expression:
+        name = written.variable.text
+        if written.index is not Index.NONE:
+            self.fail(
+                f"arc '{self.arc}': the index {written.index.value}",
+                written.span,
+                required="an attribute of the event, or a field of the register",
+            )
+        if name == EVENT and written.attribute is not None:
+            return super().reference(written)
+        if name in self.register and written.attribute is None:
+            return replace(self.register[name].reference, span=written.span)
+        if name == REGISTER and written.attribute is not None and written.attribute.text in self.register:
+            return replace(self.register[written.attribute.text].reference, span=written.span)
+        return self._unknown_field(name, written)
+
+    def _unknown_field(self, name: str, written: tree.Reference) -> NoReturn:
+        meant = name if written.attribute is None or name != REGISTER else written.attribute.text
+        is_attribute = any(one.column(meant) is not None for one in self.components[EVENT].types)
+        self.fail(
+            f"arc '{self.arc}': unknown field '{meant}'",
+            written.span,
+            required=f"a field of the register: {', '.join(self.register) or 'there are none'}",
+            hint=f"for the attribute of the event write e.{meant}"
+            if is_attribute
+            else did_you_mean(meant, self.register),
+        )

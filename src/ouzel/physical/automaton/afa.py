@@ -1,0 +1,143 @@
+"""The construction of register automata (AFA 2.2), the end of it: from ways to the one automaton.
+
+Arcs are moves, and no run stays: a computation consumes an event of every moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from ouzel.logical.automata.registers import EVENT, RegisterAutomaton
+from ouzel.logical.conjuncts import Conjunct, Place
+from ouzel.logical.expressions import Attribute, Element, Expression, Moment
+from ouzel.logical.pattern import MASK_BITS, Binds, Component, Sequence, Step
+from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton.arcs import Asked, Way, Ways
+from ouzel.physical.automaton.cayuga_states import Constructed
+from ouzel.physical.automaton.edges import End
+from ouzel.physical.automaton.states import (
+    Assignment,
+    Automaton,
+    Condition,
+    EventNumber,
+    Guard,
+    Move,
+    Register,
+    State,
+    Stay,
+)
+from ouzel.physical.automaton.substitution import is_static, register_of, replaced
+from ouzel.physical.compiled.forms import is_held
+from ouzel.physical.contract import UnsuitableError
+
+FIRST, LAST = "first", "last"
+"""The first event of a computation, and the last."""
+
+
+def construct_registers(query: BoundQuery, automaton: RegisterAutomaton) -> Constructed:
+    """The automaton of a register automaton; an UnsuitableError if it cannot compute something."""
+    made = _Assembly(query, automaton)
+    constructed = made.automaton(masked=True)
+    if len(made.bits) > MASK_BITS:
+        constructed = made.automaton(masked=False)
+    components = tuple(made.bits.values())
+    flat = replace(
+        query,
+        pattern=Sequence(tuple(map(Step, components))),
+        components=components,
+        conjuncts=tuple(made.conjuncts()),
+        automaton=None,
+    )
+    wanted = {EVENT: (1 << len(components)) - 1}
+    return Constructed(flat, constructed, wanted, made.ends())
+
+
+@dataclass
+class _Assembly:
+    """Makes moves of ways; conditions on the event alone have bits of its mask."""
+
+    query: BoundQuery
+    registers: RegisterAutomaton
+    bits: dict[tuple[Asked, ...], Component] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.ways = Ways(self.registers)
+        self.fields = {one.name: Register(register_of(one.name, one.attribute)) for one in self.registers.register}
+        self.first = Register(EventNumber(FIRST))
+
+    def automaton(self, *, masked: bool) -> Automaton:
+        """The automaton; where there are too many bits, only one is left, and runs ask for everything."""
+        self.bits.clear()
+        starts = [self._move(way, masked=masked, is_first=True) for way in self.ways.starting()]
+        states = [
+            State(
+                name,
+                tuple(self._move(way, masked=masked) for way in self.ways.leaving(name)),
+                Stay(None),
+                () if name in self.registers.final else None,
+                (self.first, *self.fields.values()) if name in self.registers.final else (),
+            )
+            for name in self.registers.states
+        ]
+        every = (self.first, *self.fields.values())
+        return Automaton(every, (), tuple(starts), tuple(states), self.query.window, self.query.equivalences)
+
+    def ends(self) -> dict[int, End]:
+        """What results are, by final state: the register, from the first event to the last."""
+        attributes = {name: one.of for name, one in self.fields.items() if isinstance(one.of, Attribute)}
+        end = End(attributes, FIRST, LAST, ())
+        return {place: end for place, name in enumerate(self.registers.states) if name in self.registers.final}
+
+    # ---- moves -------------------------------------------------------------------------------------------
+
+    def _move(self, way: Way, *, masked: bool, is_first: bool = False) -> Move:
+        static = tuple(one for one in way.asks if masked and _is_static(one))
+        others = [one for one in way.asks if one not in static]
+        component = self._component(static)
+        conditions = tuple(Condition(Conjunct(one.literals, Place.BEGIN, component, one.text)) for one in others)
+        assigns = tuple(self._assigned(way)) + ((Assignment(self.first, None),) if is_first else ())
+        name = " ".join(arc.id for arc in way.arcs)
+        return Move(name, Guard(component.bit, conditions), self._number(way.target), None, assigns)
+
+    def _number(self, state: str) -> int:
+        return self.registers.states.index(state)
+
+    def _component(self, static: tuple[Asked, ...]) -> Component:
+        if static not in self.bits:
+            (event,) = self.query.components
+            place = len(self.bits)
+            name = EVENT if place == 0 else f"{EVENT}{place}"
+            self.bits[static] = Component(name, event.types, place, Binds.ONE)
+        return self.bits[static]
+
+    def conjuncts(self) -> Iterator[Conjunct]:
+        """The conditions on single events, each of a component."""
+        for static, component in self.bits.items():
+            for one in static:
+                literals = tuple(_of_event(literal, component.variable) for literal in one.literals)
+                yield Conjunct(literals, Place.BEGIN, component, one.text, is_single=True)
+
+    def _assigned(self, way: Way) -> Iterable[Assignment]:
+        for name, value in way.values.items():
+            register = self.fields[name]
+            if not is_held(value, register.type):
+                raise UnsuitableError(f"it computes {name}, {register.type}, which no register holds")
+            if value != register.of:
+                yield Assignment(register, value)
+
+
+def _is_static(asked: Asked) -> bool:
+    """Whether it is about the event at hand alone, and not about nothing."""
+    return all(map(is_static, asked.literals))
+
+
+def _of_event(condition: Expression, variable: str) -> Expression:
+    """A condition on the event at hand, as one on that of a variable."""
+
+    def leaf(node: Expression) -> Expression:
+        if isinstance(node, Attribute | Moment):
+            return replace(node, variable=variable, element=Element.SINGLE)
+        return node
+
+    return replaced(condition, leaf)

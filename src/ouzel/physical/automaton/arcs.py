@@ -1,0 +1,108 @@
+"""The construction of register automata (AFA 2.2), half done: ways from one event to the next.
+
+A way is an arc that consumes an event, and arcs behind it that consume nothing, made one: what these ask and set
+is said of the register as it was before.  So the automaton at work has no ε-arcs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ouzel.logical.automata.registers import EVENT, Arc, Consumes, RegisterAutomaton
+from ouzel.logical.expressions import Apply, Attribute, Constant, Element, Expression, Moment, walk
+from ouzel.logical.functions import BUILT_IN
+from ouzel.logical.times import BEGINNING, END
+from ouzel.logical.values import BOOLEAN, INTEGER
+from ouzel.physical.automaton.substitution import MOST_NODES, NOWHERE, register_of, replaced
+from ouzel.physical.contract import UnsuitableError
+
+MOST_WAYS = 2_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A condition of a way: it holds when one of its literals is true."""
+
+    literals: tuple[Expression, ...]
+    text: str = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way that leads to a state: what it asks of the event and the register before, and what fields become."""
+
+    target: str
+    values: Mapping[str, Expression]
+    arcs: tuple[Arc, ...] = ()
+    asks: tuple[Asked, ...] = ()
+
+
+class Ways:
+    """Finds the ways of an automaton."""
+
+    def __init__(self, automaton: RegisterAutomaton) -> None:
+        """Of an automaton without arcs that wait for the end of a window."""
+        if automaton.waits:
+            raise UnsuitableError("it has arcs that are taken at the end of the window")
+        self.automaton = automaton
+        self.fields = {one.name: one for one in automaton.register}
+        self.count = 0
+
+    def starting(self) -> list[Way]:
+        """The ways that begin a computation; before the first event, the register has its first values."""
+        first = Way(self.automaton.start, {name: one.constant for name, one in self.fields.items()})
+        return [way for before in self._silent(first) for way in self._consuming(before)]
+
+    def leaving(self, state: str) -> list[Way]:
+        """The ways that lead on from a state."""
+        return list(self._consuming(Way(state, {})))
+
+    def _consuming(self, before: Way) -> Iterator[Way]:
+        for arc in self.automaton.leaving(before.target, Consumes.EVENT):
+            yield from self._silent(self._through(arc, before))
+
+    def _silent(self, way: Way) -> Iterator[Way]:
+        """A way, and what leads on from it without an event."""
+        self.count += 1
+        if self.count > MOST_WAYS:
+            raise UnsuitableError(f"its arcs that consume nothing make more than {MOST_WAYS:,} ways")
+        yield way
+        for arc in self.automaton.leaving(way.target, Consumes.NOTHING):
+            if arc in way.arcs:
+                raise UnsuitableError("its arcs that consume nothing form a cycle")
+            yield from self._silent(self._through(arc, way))
+
+    def _through(self, arc: Arc, way: Way) -> Way:
+        """A way that goes on through an arc."""
+        asked = tuple(
+            Asked(tuple(self._said(one, way) for one in conjunct.literals), conjunct.text)
+            for conjunct in arc.fence
+        )
+        values = {name: self._said(value, way) for name, value in arc.sets}
+        return Way(arc.target, {**way.values, **values}, (*way.arcs, arc), (*way.asks, *_lives(arc), *asked))
+
+    def _said(self, expression: Expression, way: Way) -> Expression:
+        """What an arc says, of the event at hand and the register before the way."""
+
+        def leaf(node: Expression) -> Expression:
+            if isinstance(node, Attribute | Moment) and node.variable == EVENT:
+                return replace(node, element=Element.CURRENT)
+            if isinstance(node, Attribute):
+                known = way.values.get(node.variable)
+                return register_of(node.variable, self.fields[node.variable].attribute) if known is None else known
+            return node
+
+        found = replaced(expression, leaf)
+        if sum(1 for _node in walk(found)) > MOST_NODES:
+            raise UnsuitableError("its arcs that consume nothing compute too large an expression")
+        return found
+
+
+def _lives(arc: Arc) -> Iterator[Asked]:
+    """An arc serves the events of its lifetime (AFA 2.3)."""
+    time = Moment("end", EVENT, Element.CURRENT, INTEGER, NOWHERE)
+    for sign, bound, always in ((">=", arc.since, BEGINNING), ("<", arc.until, END)):
+        if bound != always:
+            test = Apply(BUILT_IN[sign], (time, Constant(bound, INTEGER, NOWHERE)), BOOLEAN, NOWHERE)
+            yield Asked((test,), f"end(e) {sign} {bound}")

@@ -1,0 +1,167 @@
+"""Register automata: arcs between any states, a register, ε-arcs, the end of the window (AFA 2.2, Appendix E)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import ouzel as oz
+from semantics.everywhere import everywhere
+
+Row = dict[str, Any]
+
+
+def ticks(text: str) -> list[Row]:
+    """An event for every letter, one after the other: u is an uptick, d a downtick."""
+    return [{"ts": place + 1, "dir": one, "x": place + 1} for place, one in enumerate(text)]
+
+
+def accepted(automaton: oz.Automaton, events: list[Row], **options: Any) -> list[str]:
+    """The values of the register and the lifetime of every match, a dash for null, wherever it runs."""
+    return [
+        " ".join("-" if value is None else str(value) for value in row.values())
+        for row in everywhere(automaton, events, **options)
+    ]
+
+
+COUNT = oz.automaton(start="q0", final=["q1"], register={"n": 0}, window=3)
+
+
+def test_a_computation_consumes_every_moment() -> None:
+    falls = COUNT.arc("q0", "q1", "e.dir = 'd'", {"n": "n + 1"}).arc("q1", "q1", "e.dir = 'd'", {"n": "n + 1"})
+    assert accepted(falls, ticks("dudd")) == ["1 1 4", "1 3 6", "2 4 6", "1 4 7"]
+
+
+def test_the_window_is_half_open() -> None:
+    every = COUNT.arc("q0", "q1", None, {"n": "1"}).arc("q1", "q1", None, {"n": "n + 1"})
+    assert accepted(every, ticks("uuuu")) == [
+        "1 1 4",
+        "2 2 4",
+        "1 2 5",
+        "3 3 4",
+        "2 3 5",
+        "1 3 6",
+        "3 4 5",
+        "2 4 6",
+        "1 4 7",
+    ]
+
+
+def test_without_a_window_a_match_is_valid_for_good() -> None:
+    one = oz.automaton(start="q0", final=["q1"]).arc("q0", "q1").arc("q1", "q2")
+    assert accepted(one, ticks("ud")) == ["1 -", "2 -"]
+
+
+def test_assignments_see_the_register_as_it_was() -> None:
+    swap = oz.automaton(start="q0", final=["q1"], register={"a": 1, "b": 2}).arc(
+        "q0", "q1", set={"a": "b", "b": "a + b"}
+    )
+    assert accepted(swap, ticks("u")) == ["2 3 1 -"]
+
+
+def test_equal_rows_are_kept() -> None:
+    twice = oz.automaton(start="q0", final=["q1"]).arc("q0", "q1").arc("q0", "q1")
+    assert accepted(twice, ticks("u")) == ["1 -", "1 -"]
+
+
+def test_simultaneous_events_are_alternatives() -> None:
+    events = [{"ts": 1, "x": 1}, {"ts": 2, "x": 2}, {"ts": 2, "x": 3}, {"ts": 3, "x": 4}]
+    path = oz.automaton(start="q0", final=["q3"], register={"sum": 0})
+    path = path.arc("q0", "q1", "e.x = 1", {"sum": "e.x"}).arc("q1", "q2", None, {"sum": "10 * sum + e.x"})
+    path = path.arc("q2", "q3", None, {"sum": "10 * sum + e.x"})
+    assert accepted(path, events) == ["124 3 -", "134 3 -"]
+
+
+def test_tie_breakers_tell_moments_apart() -> None:
+    events = [{"ts": 1, "x": 1}, {"ts": 1, "x": 2}]
+    pair = oz.automaton(start="q0", final=["q2"], register={"n": 0})
+    pair = pair.arc("q0", "q1", None, {"n": "e.x"}).arc("q1", "q2", None, {"n": "10 * n + e.x"})
+    assert accepted(pair, events) == []
+    assert accepted(pair, events, order=["ts", "x"]) == ["12 1 -"]
+
+
+def test_partitions_have_moments_of_their_own() -> None:
+    events = [{"ts": ts, "k": k} for ts, k in ((1, "a"), (2, "b"), (3, "a"), (4, None), (5, "b"))]
+    pair = oz.automaton(start="q0", final=["q2"], partition=["k"], register={"k": {"type": "string"}})
+    pair = pair.arc("q0", "q1", None, {"k": "e.k"}).arc("q1", "q2")
+    assert accepted(pair, events) == ["a 3 -", "b 5 -"]
+
+
+def test_arcs_that_consume_nothing_are_judged_at_the_event_consumed_last() -> None:
+    seen = oz.automaton(start="q0", final=["q2"], register={"n": 0})
+    seen = seen.arc("q0", "q1", None, {"n": "e.x"}).arc(
+        "q1", "q2", "e.x = 2 AND n = 2", {"n": "n + e.x"}, epsilon=True
+    )
+    assert accepted(seen, ticks("uuu")) == ["4 2 -"]
+
+
+def test_before_the_first_event_they_are_judged_at_the_first() -> None:
+    seen = oz.automaton(start="q0", final=["q2"], register={"n": 0})
+    seen = seen.arc("q0", "q1", "e.x = 2", {"n": "n + 5"}, epsilon=True).arc("q1", "q2", None, {"n": "n + e.x"})
+    assert accepted(seen, ticks("uuu")) == ["7 2 -"]
+
+
+def test_a_cycle_of_them_that_ends_is_followed() -> None:
+    loop = oz.automaton(start="q0", final=["q1"], register={"n": 0})
+    loop = loop.arc("q0", "q1", "e.x = 1").arc("q1", "q1", "n < 2", {"n": "n + 1"}, epsilon=True)
+    assert accepted(loop, ticks("u")) == ["0 1 -", "1 1 -", "2 1 -"]
+
+
+def test_an_endless_cycle_is_an_error() -> None:
+    loop = oz.automaton(start="q0", final=["q1"]).arc("q0", "q1").arc("q1", "q1", epsilon=True)
+    with pytest.raises(oz.OuzelError, match="more than 10,000 arcs that consume nothing") as error:
+        oz.match(ticks("u"), loop)
+    assert "'a1'" in str(error.value)
+
+
+NO_B = (  # Figure 18: a trade of A, and none of B in the window
+    oz.automaton(start="q0", final=["q2"], register={"at": 0}, window=5)
+    .arc("q0", "q1", "e.s = 'A'", {"at": "e.ts"})
+    .arc("q1", "q1", "e.s != 'B'")
+    .arc("q1", "q2", end_of_window=True)
+)
+
+
+def test_the_end_of_the_window() -> None:
+    events = [{"ts": ts, "s": s} for ts, s in ((1, "A"), (3, "C"), (4, "A"), (6, "C"), (8, "B"), (20, "A"))]
+    assert accepted(NO_B, events) == ["1 6 6", "20 25 25"]
+
+
+def test_a_matcher_waits_for_it() -> None:
+    batch = pa.table({"ts": [1, 3], "s": ["A", "C"]})
+    matcher = oz.matcher(NO_B, batch.schema)
+    assert matcher.push(batch).num_rows == 0
+    assert matcher.advance(5).num_rows == 0
+    assert matcher.advance(6).to_pylist() == [{"at": 1, "valid_from": 6, "valid_to": 6}]
+    assert matcher.finish().num_rows == 0
+
+
+def test_one_that_reads_some_types_does_not_see_others() -> None:
+    events = [{"ts": ts, "type": one} for ts, one in ((1, "A"), (2, "B"), (3, "A"))]
+    pair = oz.automaton(start="q0", final=["q2"], events=["A"]).arc("q0", "q1").arc("q1", "q2")
+    assert accepted(pair, events) == ["3 -"]
+
+
+def test_a_match_is_an_event_for_others() -> None:
+    pair = oz.automaton(start="q0", final=["q2"], register={"n": 0})
+    pair = (
+        pair.arc("q0", "q1", "e.dir = 'd'", {"n": "e.x"}).arc("q1", "q2", "e.dir = 'u'").into("Turn").named("turn")
+    )
+    found = oz.match(ticks("dudu"), [pair, "QUERY late PATTERN Turn a; Turn b RETURN a.n AS a, b.n AS b"])
+    assert found["late"] == [{"a": 1, "b": 3}]
+
+
+def test_parameters_and_sets() -> None:
+    over = oz.automaton(start="q0", final=["q1"], register={"x": 0}, window="$w")
+    over = over.arc("q0", "q1", "e.x > $least", {"x": "e.x"})
+    found = oz.match(ticks("uuu"), over, params={"w": 7, "least": 1})
+    assert found == [{"x": 2, "valid_from": 2, "valid_to": 9}, {"x": 3, "valid_from": 3, "valid_to": 10}]
+    both = oz.queries(over, [{"id": "a", "w": 1, "least": 2}, {"id": "b", "w": 2, "least": 2}])
+    assert [list(row.values()) for row in oz.match(ticks("uuu"), both)] == [["a", 3, 3, 4], ["b", 3, 3, 5]]
+
+
+def test_a_specification_goes_there_and_back() -> None:
+    assert oz.automaton(NO_B.spec).spec == NO_B.spec
+    assert oz.automaton(NO_B.spec) == NO_B
