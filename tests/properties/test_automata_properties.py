@@ -55,7 +55,7 @@ def test_the_order_of_arrival_does_not_matter(automaton: oz.Automaton, table: pa
         {"k": pa.int8(), "x": pa.int32(), "y": pa.float32(), "s": pa.large_string()},
         {"k": pa.decimal128(20, 1), "x": pa.uint8(), "y": pa.decimal128(6, 2), "s": pa.string_view()},
         dict.fromkeys(("k", "x", "y", "s"), None),
-        {"k": pa.uint64(), "x": pa.uint64(), "ts": pa.int32()},
+        {"k": pa.uint64(), "x": pa.uint32(), "ts": pa.int32()},
     ],
 )
 @given(automata(), events(9, least=4))

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from ouzel.errors import QueryError, did_you_mean, listed
 from ouzel.language.algebra_tree import Formula
-from ouzel.language.automaton_tree import Arc, Automaton, Field, Window
+from ouzel.language.automaton_tree import ALWAYS, Arc, Automaton, Field, Life, Window
 from ouzel.language.parser import parse_alone, parse_text
 
 MAX_ARCS = 10_000
@@ -21,8 +21,8 @@ TYPES = ("integer", "float", "string", "boolean", "time")
 
 Written = Mapping[str, Any]
 
-_KEYS = ("start", "final", "register", "window", "partition", "events", "arcs")
-_ARC_KEYS = ("id", "source", "target", "when", "set", "epsilon", "end_of_window", "final")
+_KEYS = ("start", "final", "register", "window", "partition", "events", "states", "arcs")
+_ARC_KEYS = ("id", "source", "target", "when", "set", "epsilon", "end_of_window", "final", "lives")
 _WITHIN = "PATTERN A a WITHIN "
 
 
@@ -40,6 +40,7 @@ def read_automaton(spec: Any) -> Automaton:
         partition=tuple(_names(spec.get("partition") or (), "partition")),
         events=tuple(_names(spec.get("events") or (), "events")),
         arcs=tuple(read_arcs(spec["arcs"])),
+        states=tuple(_names(spec.get("states") or (), "states")),
     )
     check_arcs(automaton)
     return automaton
@@ -65,7 +66,7 @@ def check_arcs(automaton: Automaton) -> None:
     names = [one.name for one in automaton.register]
     for arc in automaton.arcs:
         check_arc(arc, names, has_window=automaton.window is not None)
-    states = {automaton.start, *(arc.target for arc in automaton.arcs)}
+    states = {automaton.start, *automaton.states, *(arc.target for arc in automaton.arcs)}
     lost = [one for one in automaton.final if one not in states]
     if lost and automaton.arcs:
         _fail(
@@ -113,7 +114,18 @@ def _arc(spec: Any, place: int) -> Arc:
         silent=_flag(spec, "epsilon", what),
         end_of_window=_flag(spec, "end_of_window", what),
         final=_flag(spec, "final", what),
+        lives=tuple(_lives(spec["lives"], what)) if "lives" in spec else ALWAYS,
     )
+
+
+def _lives(given: Any, what: str) -> Iterator[Life]:
+    if not isinstance(given, list | tuple):
+        _fail(what, f"'lives' is {_shown(given)}", "a list of pairs: [[since, until], …]")
+    for one in given:
+        is_pair = isinstance(one, list | tuple) and len(one) == 2
+        if not is_pair or not all(time is None or type(time) is int for time in one):
+            _fail(what, f"'lives' has {_shown(one)}", "times in ticks, or null: [since, until]")
+        yield one[0], one[1]
 
 
 def _fields(register: Any) -> Iterator[Field]:
@@ -171,6 +183,8 @@ def written_automaton(automaton: Automaton) -> dict[str, Any]:
         spec["partition"] = list(automaton.partition)
     if automaton.events:
         spec["events"] = list(automaton.events)
+    if automaton.states:
+        spec["states"] = list(automaton.states)
     return {**spec, "arcs": [written_arc(arc) for arc in automaton.arcs]}
 
 
@@ -182,7 +196,8 @@ def written_arc(arc: Arc) -> dict[str, Any]:
     if arc.sets:
         spec["set"] = {name: value.text for name, value in arc.sets}
     flags = {"epsilon": arc.silent, "end_of_window": arc.end_of_window, "final": arc.final}
-    return {**spec, **{key: True for key, is_set in flags.items() if is_set}}
+    spec |= {key: True for key, is_set in flags.items() if is_set}
+    return spec if arc.lives == ALWAYS else {**spec, "lives": [list(one) for one in arc.lives]}
 
 
 def _written_first(field: Field) -> Any:

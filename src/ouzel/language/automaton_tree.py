@@ -12,6 +12,10 @@ from ouzel.language import tree
 from ouzel.language.algebra_tree import Formula
 
 First = bool | int | float | str | None
+Life = tuple[int | None, int | None]
+"""From when on, and until when, in ticks of the time column; None for always."""
+
+ALWAYS: tuple[Life, ...] = ((None, None),)
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Arc:
     """An arc: its fence, `when`, and what it sets; one that is `silent` consumes no event.
 
     An arc at the `end_of_window` is taken when time reaches the end of the window.  One that says that it is
-    `final` makes its target a final state.
+    `final` makes its target a final state, from its first life on.  It serves events in its `lives` (AFA 2.3).
     """
 
     id: str
@@ -39,6 +43,7 @@ class Arc:
     silent: bool = False
     end_of_window: bool = False
     final: bool = False
+    lives: tuple[Life, ...] = ALWAYS
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,10 @@ class Window:
 
 @dataclass(frozen=True)
 class Automaton:
-    """A register automaton; `events` are the types that it reads, none for all."""
+    """A register automaton; `events` are the types that it reads, none for all.
+
+    Of `states` some may be named, which are then the first; arcs name the others.
+    """
 
     start: str
     final: tuple[str, ...]
@@ -61,6 +69,7 @@ class Automaton:
     partition: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     arcs: tuple[Arc, ...] = ()
+    states: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from ouzel.logical.conjuncts import Conjunct, Place, place_conjuncts
 from ouzel.logical.expressions import Constant, Expression
 from ouzel.logical.pattern import Binds, Component
 from ouzel.logical.schema import Schema
+from ouzel.logical.times import BEGINNING, END
 from ouzel.logical.values import BOOLEAN, Kind, ValueType
 
 _TIMES = (Kind.TIMESTAMP, Kind.DURATION, Kind.TIME)
@@ -45,7 +46,10 @@ class ArcBinder:
         fence = () if arc.when is None else self._fence(arc, arc.when)
         fields = {one.name: one for one in self.register}
         sets = tuple((name, self._value(arc, fields[name], value)) for name, value in arc.sets)
-        return Arc(arc.id, arc.source, arc.target, consumes, fence, sets)
+        lives = tuple(
+            (BEGINNING if since is None else since, END if until is None else until) for since, until in arc.lives
+        )
+        return Arc(arc.id, arc.source, arc.target, consumes, fence, sets, lives)
 
     def _fence(self, arc: written_tree.Arc, when: Formula) -> tuple[Conjunct, ...]:
         """The conjuncts of a fence; those on the event alone are single."""

@@ -18,6 +18,7 @@ from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.pattern import Binds, Component, Step
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import INFERRED, EventType, Schema
+from ouzel.logical.times import BEGINNING, END
 from ouzel.logical.values import BOOLEAN, FLOAT, INTEGER, STRING, ValueType, to_arrow
 from ouzel.logical.window import Window, bind_window
 
@@ -36,7 +37,6 @@ def bind_automaton(
     register = tuple(_field(one, schema) for one in automaton.register)
     binder = ArcBinder(schema, event, register, parameters, name)
     arcs = tuple(binder.bind(arc) for arc in automaton.arcs)
-    final = frozenset([*automaton.final, *(arc.target for arc in automaton.arcs if arc.final)])
     partition = _partition(automaton, schema, event)
     return BoundQuery(
         name=name,
@@ -53,9 +53,24 @@ def bind_automaton(
         into=written.into.text if written.into else None,
         non_overlap=False,
         automaton=RegisterAutomaton(
-            automaton.start, final, register, arcs, event.type_names if automaton.events else None
+            start=automaton.start,
+            final=_final(automaton),
+            register=register,
+            arcs=arcs,
+            types=event.type_names if automaton.events else None,
+            named=automaton.states,
         ),
     )
+
+
+def _final(automaton: written_tree.Automaton) -> dict[str, int]:
+    """From which time on states are final: always, or from the first life of an arc that says so."""
+    found = dict.fromkeys(automaton.final, BEGINNING)
+    for arc in automaton.arcs:
+        for since, _until in arc.lives if arc.final else ():
+            first = BEGINNING if since is None else since
+            found[arc.target] = min(found.get(arc.target, END), first)
+    return found
 
 
 def _event_types(automaton: written_tree.Automaton, schema: Schema) -> tuple[EventType, ...]:

@@ -6,6 +6,7 @@ was consumed last; those to other variables read the field of the register that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -22,6 +23,9 @@ EVENT = "e"
 
 LIFETIME = ("valid_from", "valid_to")
 """The columns of a result behind the register: the intersection of the lifetimes of its events."""
+
+ALWAYS = ((BEGINNING, END),)
+"""The lives of what always lives."""
 
 _NOWHERE = Span(0, 0)
 
@@ -61,7 +65,7 @@ class Field:
 class Arc:
     """An arc: its fence, of which all conjuncts must hold, and what it sets.
 
-    It serves events whose time is `since` or later, and before `until` (AFA 2.3).
+    It serves the events of its `lives`, from a time on and before another (AFA 2.3).
     """
 
     id: str
@@ -70,26 +74,27 @@ class Arc:
     consumes: Consumes
     fence: tuple[Conjunct, ...] = ()
     sets: tuple[tuple[str, Expression], ...] = ()
-    since: int = BEGINNING
-    until: int = END
+    lives: tuple[tuple[int, int], ...] = ALWAYS
 
     def serves(self, time: int) -> bool:
         """Whether it lives at a time."""
-        return self.since <= time < self.until
+        return any(since <= time < until for since, until in self.lives)
 
 
 @dataclass(frozen=True)
 class RegisterAutomaton:
     """States by name, of which one is the start and some are final; a register; arcs.
 
-    It reads the events of some `types`, and no others are there for it; None: all events.
+    Of `final` states it is said from which time on they are.  It reads the events of some `types`, and no others
+    are there for it; None: all events.  Some states may be `named`, which are then the first.
     """
 
     start: str
-    final: frozenset[str]
+    final: Mapping[str, int]
     register: tuple[Field, ...]
     arcs: tuple[Arc, ...]
     types: frozenset[str] | None = None
+    named: tuple[str, ...] = ()
 
     @property
     def attributes(self) -> tuple[StreamAttribute, ...]:
@@ -100,7 +105,11 @@ class RegisterAutomaton:
     def states(self) -> tuple[str, ...]:
         """All states, in the order in which arcs mention them."""
         ends = (name for arc in self.arcs for name in (arc.source, arc.target))
-        return tuple(dict.fromkeys((self.start, *ends)))
+        return tuple(dict.fromkeys((*self.named, self.start, *ends)))
+
+    def accepts(self, state: str, time: int) -> bool:
+        """Whether a computation that ends at a state, with an event of a time, is accepted."""
+        return self.final.get(state, END) <= time
 
     def leaving(self, state: str, consumes: Consumes) -> tuple[Arc, ...]:
         """The arcs of a kind that leave a state."""

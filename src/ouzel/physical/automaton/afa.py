@@ -5,7 +5,7 @@ Arcs are moves, and no run stays: a computation consumes an event of every momen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ouzel.logical.automata.registers import EVENT, RegisterAutomaton
@@ -13,7 +13,8 @@ from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.expressions import Attribute, Element, Expression, Moment
 from ouzel.logical.pattern import MASK_BITS, Binds, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
-from ouzel.physical.automaton.arcs import Asked, Way, Ways
+from ouzel.logical.times import BEGINNING
+from ouzel.physical.automaton.arcs import Asked, Way, Ways, since_time
 from ouzel.physical.automaton.cayuga_states import Constructed
 from ouzel.physical.automaton.edges import End
 from ouzel.physical.automaton.states import (
@@ -37,9 +38,21 @@ FIRST, LAST = "first", "last"
 
 def construct_registers(query: BoundQuery, automaton: RegisterAutomaton) -> Constructed:
     """The automaton of a register automaton; an UnsuitableError if it cannot compute something."""
-    made = _Assembly(query, automaton)
-    constructed = made.automaton(masked=True)
+    return _constructed(query, _Assembly(query, automaton))
+
+
+def construct_open(query: BoundQuery, automaton: RegisterAutomaton) -> tuple[Constructed, tuple[Way, ...]]:
+    """The same where arcs may come and go: every way has a bit of its own, by which it is let through or not."""
+    made = _Assembly(query, automaton, is_open=True)
+    constructed = _constructed(query, made)
     if len(made.bits) > MASK_BITS:
+        raise UnsuitableError(f"its arcs that come and go make more than {MASK_BITS} ways")
+    return constructed, tuple(made.open_ways)
+
+
+def _constructed(query: BoundQuery, made: _Assembly) -> Constructed:
+    constructed = made.automaton(masked=True)
+    if len(made.bits) > MASK_BITS and not made.is_open:
         constructed = made.automaton(masked=False)
     components = tuple(made.bits.values())
     flat = replace(
@@ -59,29 +72,49 @@ class _Assembly:
 
     query: BoundQuery
     registers: RegisterAutomaton
-    bits: dict[tuple[Asked, ...], Component] = field(default_factory=dict)
+    is_open: bool = False
+    bits: dict[Hashable, Component] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.ways = Ways(self.registers)
+        self.ways = Ways(self.registers, is_open=self.is_open)
+        self.open_ways: list[Way] = []
         self.fields = {one.name: Register(register_of(one.name, one.attribute)) for one in self.registers.register}
         self.first = Register(EventNumber(FIRST))
+        self.asked: dict[Hashable, tuple[Asked, ...]] = {}
 
     def automaton(self, *, masked: bool) -> Automaton:
         """The automaton; where there are too many bits, only one is left, and runs ask for everything."""
         self.bits.clear()
+        self.open_ways.clear()
         starts = [self._move(way, masked=masked, is_first=True) for way in self.ways.starting()]
         states = [
             State(
                 name,
                 tuple(self._move(way, masked=masked) for way in self.ways.leaving(name)),
                 Stay(None),
-                () if name in self.registers.final else None,
+                self._accepts(name),
                 (self.first, *self.fields.values()) if name in self.registers.final else (),
             )
             for name in self.registers.states
         ]
         every = (self.first, *self.fields.values())
-        return Automaton(every, (), tuple(starts), tuple(states), self.query.window, self.query.equivalences)
+        return Automaton(
+            registers=every,
+            variables=(),
+            starts=tuple(starts),
+            states=tuple(states),
+            window=self.query.window,
+            partition=self.query.equivalences,
+            is_open=self.is_open,
+        )
+
+    def _accepts(self, state: str) -> tuple[Condition, ...] | None:
+        """The conditions of being a match at a state: where that became a final one, the event is of that time."""
+        since = self.registers.final.get(state)
+        if since is None or since == BEGINNING:
+            return None if since is None else ()
+        (event,) = self.query.components
+        return (Condition(Conjunct((since_time(since),), Place.BEGIN, event, f"end(e) >= {since}")),)
 
     def ends(self) -> dict[int, End]:
         """What results are, by final state: the register, from the first event to the last."""
@@ -94,7 +127,7 @@ class _Assembly:
     def _move(self, way: Way, *, masked: bool, is_first: bool = False) -> Move:
         static = tuple(one for one in way.asks if masked and _is_static(one))
         others = [one for one in way.asks if one not in static]
-        component = self._component(static)
+        component = self._component(static, way)
         conditions = tuple(Condition(Conjunct(one.literals, Place.BEGIN, component, one.text)) for one in others)
         assigns = tuple(self._assigned(way)) + ((Assignment(self.first, None),) if is_first else ())
         name = " ".join(arc.id for arc in way.arcs)
@@ -103,18 +136,24 @@ class _Assembly:
     def _number(self, state: str) -> int:
         return self.registers.states.index(state)
 
-    def _component(self, static: tuple[Asked, ...]) -> Component:
-        if static not in self.bits:
+    def _component(self, static: tuple[Asked, ...], way: Way) -> Component:
+        """The bit of what is asked of the event alone; where ways come and go, each has its own."""
+        key: Hashable = static
+        if self.is_open:
+            self.open_ways.append(way)
+            key = (len(self.open_ways), static)
+        if key not in self.bits:
             (event,) = self.query.components
             place = len(self.bits)
             name = EVENT if place == 0 else f"{EVENT}{place}"
-            self.bits[static] = Component(name, event.types, place, Binds.ONE)
-        return self.bits[static]
+            self.bits[key] = Component(name, event.types, place, Binds.ONE)
+            self.asked[key] = static
+        return self.bits[key]
 
     def conjuncts(self) -> Iterator[Conjunct]:
         """The conditions on single events, each of a component."""
-        for static, component in self.bits.items():
-            for one in static:
+        for key, component in self.bits.items():
+            for one in self.asked[key]:
                 literals = tuple(_of_event(literal, component.variable) for literal in one.literals)
                 yield Conjunct(literals, Place.BEGIN, component, one.text, is_single=True)
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from ouzel.logical.automata.registers import EVENT, Arc, Consumes, RegisterAutomaton
+from ouzel.logical.automata.registers import ALWAYS, EVENT, Arc, Consumes, RegisterAutomaton
 from ouzel.logical.expressions import Apply, Attribute, Constant, Element, Expression, Moment, walk
 from ouzel.logical.functions import BUILT_IN
-from ouzel.logical.times import BEGINNING, END
 from ouzel.logical.values import BOOLEAN, INTEGER
 from ouzel.physical.automaton.substitution import MOST_NODES, NOWHERE, register_of, replaced
 from ouzel.physical.contract import UnsuitableError
@@ -41,13 +40,16 @@ class Way:
 class Ways:
     """Finds the ways of an automaton."""
 
-    def __init__(self, automaton: RegisterAutomaton) -> None:
-        """Of an automaton without arcs that wait for the end of a window."""
+    def __init__(self, automaton: RegisterAutomaton, *, is_open: bool = False) -> None:
+        """Of an automaton without arcs that wait for the end of a window.
+
+        Where arcs may still come and go, others tell when they live: it `is_open`.
+        """
         if automaton.waits:
             raise UnsuitableError("it has arcs that are taken at the end of the window")
         self.automaton = automaton
         self.fields = {one.name: one for one in automaton.register}
-        self.count = 0
+        self.count, self.is_open = 0, is_open
 
     def starting(self) -> list[Way]:
         """The ways that begin a computation; before the first event, the register has its first values."""
@@ -80,7 +82,8 @@ class Ways:
             for conjunct in arc.fence
         )
         values = {name: self._said(value, way) for name, value in arc.sets}
-        return Way(arc.target, {**way.values, **values}, (*way.arcs, arc), (*way.asks, *_lives(arc), *asked))
+        lives = () if self.is_open or arc.lives == ALWAYS else (_lives(arc.lives),)
+        return Way(arc.target, {**way.values, **values}, (*way.arcs, arc), (*way.asks, *lives, *asked))
 
     def _said(self, expression: Expression, way: Way) -> Expression:
         """What an arc says, of the event at hand and the register before the way."""
@@ -99,10 +102,22 @@ class Ways:
         return found
 
 
-def _lives(arc: Arc) -> Iterator[Asked]:
-    """An arc serves the events of its lifetime (AFA 2.3)."""
-    time = Moment("end", EVENT, Element.CURRENT, INTEGER, NOWHERE)
-    for sign, bound, always in ((">=", arc.since, BEGINNING), ("<", arc.until, END)):
-        if bound != always:
-            test = Apply(BUILT_IN[sign], (time, Constant(bound, INTEGER, NOWHERE)), BOOLEAN, NOWHERE)
-            yield Asked((test,), f"end(e) {sign} {bound}")
+def _lives(lives: tuple[tuple[int, int], ...]) -> Asked:
+    """An arc serves the events of its lives (AFA 2.3): what tells that of one at hand."""
+    tests = tuple(
+        Apply(BUILT_IN["and"], (since_time(since), _before(until)), BOOLEAN, NOWHERE) for since, until in lives
+    )
+    texts = (f"end(e) in [{since}, {until})" for since, until in lives)
+    return Asked(tests or (Constant(False, BOOLEAN, NOWHERE),), " OR ".join(texts) or "FALSE")
+
+
+_TIME = Moment("end", EVENT, Element.CURRENT, INTEGER, NOWHERE)
+
+
+def since_time(time: int) -> Expression:
+    """Whether the event at hand is of a time or later."""
+    return Apply(BUILT_IN[">="], (_TIME, Constant(time, INTEGER, NOWHERE)), BOOLEAN, NOWHERE)
+
+
+def _before(time: int) -> Expression:
+    return Apply(BUILT_IN["<"], (_TIME, Constant(time, INTEGER, NOWHERE)), BOOLEAN, NOWHERE)

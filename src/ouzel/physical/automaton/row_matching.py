@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.logical.times import BEGINNING
 from ouzel.physical.automaton.driving import RunMatching
 from ouzel.physical.automaton.lacking import without_lacking
 from ouzel.physical.automaton.rows import Handed, found_rows
@@ -13,6 +15,7 @@ from ouzel.physical.automaton.runs import Driven, RunBounds
 from ouzel.physical.automaton.store import Store
 from ouzel.physical.compiled import share
 from ouzel.physical.compiled.share import split_evenly
+from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import Found
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
@@ -41,6 +44,8 @@ class RowMatching(RunMatching):
             events = events.taken(np.flatnonzero(events.types.among(tuple(sorted(automaton.types))) >= 0))
         events = without_lacking(events, self.plan.lacking)
         memory, prepared = self.memory, self.prepare(events)
+        if self.plan.epochs is not None and len(prepared):
+            prepared = replace(prepared, masks=prepared.masks & self.plan.epochs.masks(prepared.end_times))
         found = Found.nothing(self.plan.written, events)
         if len(prepared):
             prepared, base = memory.add(events, prepared)
@@ -53,6 +58,21 @@ class RowMatching(RunMatching):
             if now is not None:
                 memory.prune(now)
         return found
+
+    def become(self, plan: RowPlan, none: EventTable) -> RowMatching:
+        """The same at work with a plan of more arcs, whose runs have the same columns; `none` are no events."""
+        made = plan.begin(self.limits, threads=self.threads)
+        made.push(none, BEGINNING)
+        state, texts = self.state(), Texts(made.memory.texts)
+        numbers = np.array([texts.number(text) for text in self.memory.texts] or [0], np.int64)
+        own, _sets, _kept = plan.slots.text_columns
+        runs = state["runs.ri"].copy()
+        for column in own:
+            runs[:, column] = numbers[runs[:, column]]
+        changed: dict[str, Any] = {"runs.ri": runs, "own.texts": list(texts)}
+        made.resume(state | changed)
+        made.counters.add(self.counters)
+        return made
 
     def _handed(self, prepared: Prepared, base: int) -> Handed:
         """What the runs hand over that are matches in a batch."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ouzel.logical.algebra.streams import is_linear_plus
 from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
-from ouzel.physical.automaton.afa import construct_registers
+from ouzel.physical.automaton.afa import construct_open, construct_registers
 from ouzel.physical.automaton.algebra_explained import algebra_explained
 from ouzel.physical.automaton.cayuga_states import Constructed, construct_algebra
 from ouzel.physical.automaton.edges import End
+from ouzel.physical.automaton.epochs import Epochs
 from ouzel.physical.automaton.lacking import lacking_types
 from ouzel.physical.automaton.row_matching import RowMatching
 from ouzel.physical.automaton.states import Automaton
@@ -37,6 +38,8 @@ class RowPlan(WrittenRuns):
     written: BoundQuery
     evaluation: str
     constructed: Constructed
+    epochs: Epochs | None = None
+    """Where arcs may come and go, which of them live: all that is at work with the plan shares it."""
 
     refutations: tuple[Refutation, ...] = ()
     repeats: bool = False
@@ -55,6 +58,13 @@ class RowPlan(WrittenRuns):
         if not is_linear_plus(query.algebra):
             raise UnsuitableError("what follows an event is an expression of several events itself")
         return cls(query, evaluation or "merging", construct_algebra(query, query.algebra))
+
+    def opened(self) -> RowPlan:
+        """The same where arcs may come and go, of a register automaton; an UnsuitableError if they are many."""
+        automaton = self.written.automaton
+        assert automaton is not None
+        constructed, ways = construct_open(self.written, automaton)
+        return replace(self, constructed=constructed, epochs=Epochs(automaton.arcs, ways))
 
     @property
     def query(self) -> BoundQuery:

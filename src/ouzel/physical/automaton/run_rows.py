@@ -38,13 +38,17 @@ def allotted(automaton: Automaton) -> Slots:
     slots.integers += [KEY] if automaton.together else []
     slots.integers += [END] if automaton.lasting else []
     draft = Emitter(operands=Operands())
+    if automaton.is_open:
+        # always the same columns, whatever moves there are
+        for register in automaton.registers:
+            _hand_over(register, RunRows(slots, "r"), draft)
     for condition in _conditions(automaton):
         holds(condition, draft, RunRows(slots, "r"))
     for move in automaton.moves:
         computed(move, RunRows(slots, "r"), draft)
     for register in [one for state in automaton.states for one in state.hands_over]:
         _hand_over(register, RunRows(slots, "r"), draft)
-    if not automaton.has_paths:
+    if not automaton.has_paths and not automaton.is_open:
         slots.share()
     return slots
 

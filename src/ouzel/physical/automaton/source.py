@@ -70,6 +70,9 @@ class RunWriter(Emitter):
 
     def _never_stay(self) -> None:
         """At any event, runs are over that cannot move and never stay."""
+        if self.automaton.is_open:
+            self.line("gone = True")
+            return
         going = [(number, state) for number, state in enumerate(self.automaton.states) if state.moves]
         never = [number for number, state in going if state.stay.unless is None]
         if never and len(never) < len(going):
@@ -137,7 +140,7 @@ class RunWriter(Emitter):
         """Make a move of run r."""
         if self._is_found(move, f"ri[r, {NODE}]"):
             return
-        if not self.automaton.states[move.target].moves:
+        if not self.automaton.goes_on(move.target):
             # it is a match or nothing: its row is only needed for as long as it takes to find out
             self.copy("r", "runs", move)
             self.line("made += 1")
@@ -184,7 +187,7 @@ class RunWriter(Emitter):
             if not reads:
                 self._begin()
             self._arrive(move, None, "runs")
-            if self.automaton.states[move.target].moves:
+            if self.automaton.goes_on(move.target):
                 self.line("runs += 1")
 
     def _begin(self) -> None:
@@ -205,7 +208,7 @@ class RunWriter(Emitter):
         """Finish a run that moved: its state and registers, its node in the match store, whether it is a match."""
         self.line("changed = True")
         values = computed(move, RunRows(self.slots, run if source is None else "r"), self)
-        goes_on = bool(self.automaton.states[move.target].moves)
+        goes_on = self.automaton.goes_on(move.target)
         if move.target != source:
             self.line(f"ri[{run}, {STATE}] = {move.target}")
         if source is not None and move.target != source and goes_on:

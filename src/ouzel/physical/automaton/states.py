@@ -172,7 +172,8 @@ class Automaton:
     Moves bind events to `variables`.  Where runs of all partitions go through the stream `together`, as contiguity
     of the whole stream has it, a run meets the events of others too, which can do nothing but end it.  Where
     events are `lasting`, a run knows when its latest one ended, and moves with what starts after that only.  Where
-    runs are `distinct`, only simultaneous events make two of them alike.
+    runs are `distinct`, only simultaneous events make two of them alike.  If it `is_open`, moves may come later:
+    so every register matters everywhere, and a run goes on wherever it is.
     """
 
     registers: tuple[Register, ...]
@@ -184,6 +185,7 @@ class Automaton:
     together: bool = False
     lasting: bool = False
     distinct: bool = False
+    is_open: bool = False
 
     @cached_property
     def by_key(self) -> dict[Any, Register]:
@@ -195,6 +197,10 @@ class Automaton:
         """All moves."""
         return (*self.starts, *(move for state in self.states for move in state.moves))
 
+    def goes_on(self, state: int) -> bool:
+        """Whether a run at a state may still move."""
+        return self.is_open or bool(self.states[state].moves)
+
     @cached_property
     def has_paths(self) -> bool:
         """Whether runs bind events, so that what they bound is a path in the match store."""
@@ -203,6 +209,8 @@ class Automaton:
     @cached_property
     def live(self) -> tuple[frozenset[Register], ...]:
         """For every state, the registers that matter to a run which is there (the masks M of SASE+ 5.2.2)."""
+        if self.is_open:
+            return (frozenset(self.registers),) * len(self.states)
         live = [self._read_at(state) for state in self.states]
         changed = True
         while changed:

@@ -77,7 +77,10 @@ class Computations:
             alive = [run for run in runs if not self._is_over(run, moment[0].end_time)]
             yield from self._at_end([run for run in runs if self._is_over(run, moment[0].end_time)])
             runs = self.bounds.kept([made for event in moment for made in self._consume(alive, event)])
-            yield from (Accepted(run.register, run.span) for run in runs if run.state in self.automaton.final)
+            time = moment[0].end_time
+            yield from (
+                Accepted(run.register, run.span) for run in runs if self.automaton.accepts(run.state, time)
+            )
         yield from self._at_end(runs)
 
     def _is_over(self, run: Computation, time: int) -> bool:
@@ -127,7 +130,7 @@ class Computations:
                     continue
                 made = Computation(arc.target, register, run.first, run.last)
                 for one in (made, *self._silent([made])):
-                    if one.state in self.automaton.final:
+                    if self.automaton.accepts(one.state, end):
                         # where ranks order events, none is of that time
                         rank = end if run.last.end == run.last.end_time else run.last.end
                         yield Accepted(one.register, (run.first.start, rank, run.first.start_time, end))

@@ -1,0 +1,73 @@
+"""Which ways of an automaton serve an event, by its time: arcs may come and go while it runs (AFA 2.3, 5.2).
+
+Between the times at which something changes, the same arcs live, so the same ways are open: an epoch.  To let an
+arc come or go is to change numbers, and nothing is written or compiled.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ouzel.logical.automata.registers import Arc
+from ouzel.logical.times import BEGINNING, END
+from ouzel.physical.automaton.arcs import Way
+from ouzel.physical.event_table import Integers
+
+
+class Epochs:
+    """The ways that are open from each of some times on; arcs are known by their place in the automaton."""
+
+    def __init__(self, arcs: Sequence[Arc], ways: Sequence[Way]) -> None:
+        """Begin with the lives that arcs have; the bit of a way is its place."""
+        places = {arc: place for place, arc in enumerate(arcs)}
+        self._needed = [sum({1 << places[arc] for arc in way.arcs}) for way in ways]
+        self._open: dict[int, int] = {}
+        bounds = {time for arc in arcs for life in arc.lives for time in life} - {BEGINNING, END}
+        self.times = sorted(bounds)
+        self._living = [
+            sum(1 << place for place, arc in enumerate(arcs) if arc.serves(time))
+            for time in (BEGINNING, *self.times)
+        ]
+        self._note()
+
+    def masks(self, times: Integers) -> Integers | int:
+        """The bits of the ways that are open for events of some times; one number if it is the same for all."""
+        if not self.times:
+            return self._masks_now
+        if times[0] >= self.times[-1] and times.min() >= self.times[-1]:
+            return self._masks_now
+        found: Integers = self._masks[np.searchsorted(self._times, times, side="right")]
+        return found
+
+    def change(self, time: int, came: Iterable[int], gone: Iterable[int]) -> None:
+        """From a time on, let arcs live, and others not; arcs by their places."""
+        on, off = sum(1 << place for place in came), sum(1 << place for place in gone)
+        first = bisect_left(self.times, time)
+        if first == len(self.times) or self.times[first] != time:
+            self.times.insert(first, time)
+            self._living.insert(first + 1, self._living[first])
+        self._living[first + 1 :] = [(living & ~off) | on for living in self._living[first + 1 :]]
+        self._note()
+
+    def forget(self, time: int) -> None:
+        """Forget what was before a time, at which no event will come any more."""
+        count = bisect_left(self.times, time + 1)
+        if count:
+            del self.times[:count], self._living[:count]
+            self._note()
+
+    def _note(self) -> None:
+        masks = [self._ways(living) for living in self._living]
+        self._masks_now = masks[-1]
+        self._masks, self._times = np.array(masks, np.int64), np.array(self.times, np.int64)
+
+    def _ways(self, living: int) -> int:
+        """The bits of the ways all of whose arcs live."""
+        if living not in self._open:
+            self._open[living] = sum(
+                1 << bit for bit, needed in enumerate(self._needed) if needed & living == needed
+            )
+        return self._open[living]
