@@ -37,6 +37,17 @@ def test_the_page_on_the_algebra_prints_what_it_shows() -> None:
         assert printed.getvalue() == expected
 
 
+def test_the_page_on_corrections_prints_what_it_shows() -> None:
+    text = (ROOT / "docs" / "corrections.md").read_text(encoding="utf-8")
+    ((source,), (expected,)) = (
+        re.findall(rf"^```{one}\n(.*?)^```", text, re.MULTILINE | re.DOTALL) for one in ("python", "text")
+    )
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(source, "corrections.md", "exec"), {})  # noqa: S102 - our own page
+    assert printed.getvalue() == expected
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)

@@ -82,6 +82,8 @@ ROOMS = {
         # batch by batch
         {"batches", "changing", "fingerprint", "intake", "kept_parameters", "ordering", "roster", "matcher"}
         | {"rules", "ruled"},
+        # with corrections
+        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "revising"},
         {"spark"},
         {"__init__"},
     ],

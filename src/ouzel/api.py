@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeAlias
 
 from ouzel.algebra import Stream
@@ -39,10 +40,12 @@ from ouzel.runtimes.embedded import Progress, run_program
 from ouzel.runtimes.files import Writing
 from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.kinds import is_spark, is_without_rows
-from ouzel.runtimes.matcher import Matcher, restored
+from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.origins import origins_of
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import AUTO, Reading, settled
+from ouzel.runtimes.revising import Revising, restored
+from ouzel.runtimes.revision import revision_of
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.time_units import warn_of_times
 from ouzel.runtimes.type_names import named_types, warn_of_types
@@ -309,7 +312,10 @@ def matcher(
     engine: str = "auto",
     tuning: Mapping[str, str] | None = None,
     limits: Limits | None = None,
-    watermark: int | timedelta | str = 0,
+    watermark: int | timedelta | str | None = None,
+    speculation: int | timedelta | str | None = None,
+    op: str | None = None,
+    identity: Sequence[str] | None = None,
     on_bad: str = "error",
     on_late: str = "error",
     threads: int | None = None,
@@ -324,6 +330,12 @@ def matcher(
     `report.quarantined`, their rows counted from the first batch on; `take_late()` and `take_quarantined()` hand
     over what is kept, and the matcher forgets it.  `threads` share the work on a large batch.
 
+    With `op`, the column of that name says whether a row inserts an event (+1) or withdraws one (-1): one equal to
+    it or, with `identity`, equal in the time and these columns.  With `speculation="inf"` matches are reported
+    before they are final, with a length of time those that end less than that after the watermark; only `advance`
+    and `push(…, watermark=…)` let time pass then, unless `watermark` is given.  With either, answers have two more
+    columns, `op` and `match_id`: +1 inserts a match of a new id, -1 withdraws the one of that id.
+
     >>> import pyarrow as pa
     >>> m = matcher("PATTERN A; B RETURN A.ts AS a, B.ts AS b", pa.schema({"ts": "int64", "type": "string"}))
     >>> m.push(pa.table({"ts": [1, 2], "type": ["A", "B"]})).to_pylist()
@@ -334,7 +346,9 @@ def matcher(
     query = query if isinstance(query, Query) else Query(query)
     reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     both = {**query.params, **(optional("params", params, Mapping, DICT) or {})}
-    made = Matcher(
+    revision = revision_of(speculation, op, identity, is_punctuated=watermark is not None)
+    kind = Matcher if revision is None else partial(Revising, revision=revision, speculation=speculation or 0)
+    made = kind(
         query.text,
         schema,
         reading,
@@ -342,7 +356,7 @@ def matcher(
         engine=engine,
         tuning=tuning_of(tuning),
         limits=optional("limits", limits, Limits, LIMITS),
-        watermark=watermark,
+        watermark=0 if watermark is None else watermark,
         on_late=on_late,
         threads=threads_of(threads),
     )

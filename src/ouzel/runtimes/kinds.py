@@ -104,7 +104,7 @@ def to_arrow(events: Any) -> Incoming:
     if isinstance(events, pa.RecordBatch):
         events = pa.Table.from_batches([events])
     if isinstance(events, pa.Table):
-        plain = _without_views(events)
+        plain = without_views(events)
         return Incoming(plain, plain, Restore(_to_table))
     if _is(events, "polars", "LazyFrame"):
         events = events.collect()
@@ -121,7 +121,7 @@ def to_arrow(events: Any) -> Incoming:
         return Incoming(events, table, _restore(frame), problems)
     events = _stream_to_arrow(events)
     if isinstance(events, pa.Table):
-        plain = _without_views(events)
+        plain = without_views(events)
         return Incoming(plain, plain, Restore(_to_table))
     raise SchemaError(
         f"events: required a pyarrow, pandas or Polars table, a list of dicts, the path of a file, "
@@ -203,7 +203,7 @@ def _frame_to_arrow(frame: nw.DataFrame[Any]) -> tuple[pa.Table, list[Problem]]:
         return rows_to_arrow(frame.rows(named=True))
 
 
-def _without_views(table: pa.Table) -> pa.Table:
+def without_views(table: pa.Table) -> pa.Table:
     """Views of strings as strings, and runs of values as values: Arrow computes little with either."""
     for number, held in enumerate(table.schema):
         column = came = table.column(number)

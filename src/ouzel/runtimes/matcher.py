@@ -107,8 +107,13 @@ class Matcher:
     def fingerprint(self) -> list[dict[str, str]]:
         """What its queries must have in common with those of a snapshot."""
         parts = reading_parts(self.reading, self.schema.names, self.time.tick) | tuning_parts(self.tuning)
+        parts |= self._own_parts()
         plans = sorted(self._chain.all_plans, key=lambda plan: plan.query.name)
         return fingerprint(plans, self._program.said()[1], parts)
+
+    def _own_parts(self) -> dict[str, str]:
+        """What matchers of its kind must have in common beside."""
+        return {}
 
     @property
     def now(self) -> int:
@@ -162,17 +167,10 @@ class Matcher:
         began = self._check_open()
         report = Report()
         table = self._intake.read(fitted(events, self.schema), report)
-        if self._made and len(table) and (found := table.types.occurring(self._made)):
-            refuse_made(self.text, self._made[min(found)])
-        if self.checks_unit and len(table):
-            warn_of_times(table.end_times, self.time)
-            self.checks_unit = False  # the first events tell
+        self._check_types(table)
         on_time, late = self._order.split(table)
-        if late is not None and self.on_late == "error":
-            raise DataError(
-                f"{len(late):,} of {len(table):,} events come too late: time has passed {self._order.now}\n"
-                "  hint: push events in order of time, allow for it with watermark='…', or on_late='keep'"
-            )
+        if late is not None:
+            self._check_late(len(late), len(table))
         until = None if watermark is None else self._ticks(watermark)
         with self._breaking():
             if late is not None:
@@ -180,6 +178,22 @@ class Matcher:
                 self.report.late += len(late)
             self.report.add(report)
             return self._step(self._order.push(on_time, until), self._order.now, began)
+
+    def _check_types(self, table: EventTable) -> None:
+        """Refuse events of a type that queries make, and warn of times that do not look like milliseconds."""
+        if self._made and len(table) and (found := table.types.occurring(self._made)):
+            refuse_made(self.text, self._made[min(found)])
+        if self.checks_unit and len(table):
+            warn_of_times(table.end_times, self.time)
+            self.checks_unit = False  # the first events tell
+
+    def _check_late(self, late: int, count: int) -> None:
+        """Refuse late events, unless they are kept."""
+        if self.on_late == "error":
+            raise DataError(
+                f"{late:,} of {count:,} events come too late: time has passed {self._order.now}\n"
+                "  hint: push events in order of time, allow for it with watermark='…', or on_late='keep'"
+            )
 
     def advance(self, watermark: Any) -> Result:
         """Let time pass: no event before the watermark will be pushed any more.  The matches final by that."""
@@ -249,13 +263,16 @@ class Matcher:
         """All that the matcher knows, to go on elsewhere or later."""
         self._check_open()
         self._know_columns()
+        return write_snapshot(self._header(), self._values())
+
+    def _header(self) -> dict[str, Any]:
+        """What a snapshot says of the matcher before its values are read."""
         text, params = self._program.said()
-        rows = {name: value for name, value in params.items() if isinstance(value, pa.Table)}
-        header = {
+        return {
             "text": text,
             "reading": {**asdict(replace(self.reading, types=None)), "order": list(self.reading.order)},
             "types": _types_as_text(self.reading.types),
-            "params": {name: written(value) for name, value in params.items() if name not in rows},
+            "params": {name: written(value) for name, value in params.items() if not isinstance(value, pa.Table)},
             "engine": self.engine,
             "tuning": self.tuning,
             "limits": asdict(self.limits),
@@ -263,14 +280,21 @@ class Matcher:
             "on_late": self.on_late,
             "queries": self.fingerprint,
         }
+
+    def _values(self) -> dict[str, Any]:
+        """What a snapshot holds."""
+        _text, params = self._program.said()
         values = {
             "schema": self.schema.empty_table(),
             "late": self.late,
             **self.report.state(),
-            **rows,
+            **{name: value for name, value in params.items() if isinstance(value, pa.Table)},
         }
-        states = {"order": self._order.state(), "chain": self._chain.state()}
-        return write_snapshot(header, values | in_parts(states))
+        return values | in_parts({"order": self._order.state(), **self._states()})
+
+    def _states(self) -> dict[str, dict[str, Any]]:
+        """The states of what matches events, by name."""
+        return {"chain": self._chain.state()}
 
     def restore(self, data: bytes) -> None:
         """Go on from a snapshot of a matcher of the same query; what it returns may differ."""
@@ -282,10 +306,18 @@ class Matcher:
         if different:
             raise StateError("snapshot: required one of the same query; got another\n  " + "\n  ".join(different))
         self._know_columns()
+        self._resume(values)
+
+    def _resume(self, values: dict[str, Any]) -> None:
+        """Go on with what a snapshot holds."""
         self._order.resume(part("order", values))
         self.late = values["late"]
         self.report.resume(values)
         self._counted = self.report.counters
+        self._resume_states(values)
+
+    def _resume_states(self, values: dict[str, Any]) -> None:
+        """Go on with the states of what matches events."""
         self._chain.resume(part("chain", values))
 
     def _know_columns(self) -> None:
@@ -294,27 +326,21 @@ class Matcher:
             self._step(self._none, BEGINNING, perf_counter())
 
 
-def restored(data: bytes, threads: int = 1) -> Matcher:
-    """The matcher that a snapshot was taken of; threads share large batches."""
-    header, values = read_snapshot(data)
+def options_in(header: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of the matcher that a snapshot was taken of."""
     before = header["reading"]
-    reading = Reading(**{**before, "order": tuple(before["order"]), "types": header["types"]})
     params = {name: read(value) for name, value in header["params"].items()}
-    params |= {name: value for name, value in values.items() if name.startswith(ROWS)}
-    matcher = Matcher(
-        header["text"],
-        values["schema"].schema,
-        reading,
-        params,
-        engine=header["engine"],
-        tuning=header.get("tuning"),  # there was none in snapshots of before
-        limits=Limits(**header["limits"]),
-        watermark=header["delay"],
-        on_late=header["on_late"],
-        threads=threads,
-    )
-    matcher.restore(data)
-    return matcher
+    return {
+        "text": header["text"],
+        "schema": values["schema"].schema,
+        "reading": Reading(**{**before, "order": tuple(before["order"]), "types": header["types"]}),
+        "params": params | {name: value for name, value in values.items() if name.startswith(ROWS)},
+        "engine": header["engine"],
+        "tuning": header.get("tuning"),  # there was none in snapshots of before
+        "limits": Limits(**header["limits"]),
+        "watermark": header["delay"],
+        "on_late": header["on_late"],
+    }
 
 
 def _check_kept(schema: pa.Schema, reading: Reading) -> None:

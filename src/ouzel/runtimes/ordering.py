@@ -75,12 +75,17 @@ class Ordering:
 
     def _ranked(self, events: EventTable) -> EventTable:
         """The events that leave, with moments that tie-breakers tell apart."""
-        if not self.tie_breakers and not self.by_arrival:
-            return events
-        # number the moments on from those released before; held events are in the order in which they came
-        ranked = primitive_events(
-            events.table, events.schema, events.types, events.end_times, self.tie_breakers, self.by_arrival
-        )
-        moments = ranked.ends + self.released
-        self.released += int(ranked.ends.max(initial=-1)) + 1
-        return replace(ranked, starts=moments, ends=moments)
+        events, self.released = ranked(events, self.tie_breakers, self.by_arrival, self.released)
+        return events
+
+
+def ranked(events: EventTable, tie_breakers: list[str], by_arrival: bool, released: int) -> tuple[EventTable, int]:
+    """Events that come next, with moments that tie-breakers tell apart, and how many moments there were by then.
+
+    Moments are numbered on from those released before; events of one time are in the order in which they came.
+    """
+    if not tie_breakers and not by_arrival:
+        return events, released
+    found = primitive_events(events.table, events.schema, events.types, events.end_times, tie_breakers, by_arrival)
+    moments = found.ends + released
+    return replace(found, starts=moments, ends=moments), released + int(found.ends.max(initial=-1)) + 1

@@ -44,6 +44,8 @@ class Report:
     seconds: float = 0.0
     """How long it took; of a matcher, all pushes since it was made or restored."""
     late: int = 0
+    withdrawn: int = 0
+    """How many events a matcher took back again, as rows of withdrawals asked for."""
     counters: Counters = field(default_factory=Counters)
     """What engines did; `shed_runs` and `shed_matches` are what went beyond limits under `on_limit='shed'`."""
     problems: list[Problem] = field(default_factory=list)
@@ -64,6 +66,7 @@ class Report:
             self.quarantined = pa.concat_tables([self.quarantined, bad])
             self.quarantined_count += batch.quarantined_count
         self.events += batch.events
+        self.withdrawn += batch.withdrawn
 
     def take_quarantined(self) -> Any:
         """The events set aside so far, which the report forgets."""
@@ -73,7 +76,7 @@ class Report:
 
     def state(self) -> dict[str, Any]:
         """What a snapshot keeps."""
-        counts = [self.events, self.matches, self.late, self.quarantined_count]
+        counts = [self.events, self.matches, self.late, self.quarantined_count, self.withdrawn]
         problems = [{"row": one.row, "column": one.column, "text": one.text} for one in self.problems]
         return {
             "counts": pa.array(counts).to_numpy(),
@@ -84,7 +87,9 @@ class Report:
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Go on from a snapshot."""
-        self.events, self.matches, self.late, self.quarantined_count = state["counts"].tolist()
+        counts = state["counts"].tolist()
+        self.events, self.matches, self.late, self.quarantined_count = counts[:4]
+        self.withdrawn = sum(counts[4:])  # there was none in snapshots of before
         self.counters = Counters(*state["counters"].tolist())
         self.quarantined = state["quarantined"]
         self.problems = [Problem(**row) for row in state["problems"].to_pylist()]

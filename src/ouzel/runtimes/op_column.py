@@ -1,0 +1,176 @@
+"""Rows that insert events and rows that withdraw them: the column that says so, and who withdraws whom."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.errors import SchemaError, did_you_mean, listed
+from ouzel.logical.values import Kind, from_arrow
+from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.meaning import integers, plain
+from ouzel.runtimes.intake import Intake
+from ouzel.runtimes.kinds import without_views
+from ouzel.runtimes.quarantine import Problem, Report, bad_table, described, refuse
+from ouzel.runtimes.reading import Reading
+from ouzel.runtimes.reported import occurrences
+from ouzel.runtimes.row_numbers import row_numbers
+from ouzel.runtimes.tail import Tail
+
+INSERT, WITHDRAW = 1, -1
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The events of a batch, whether each is inserted or withdrawn, and its row."""
+
+    events: EventTable
+    signs: Integers
+    rows: Integers
+
+    def taken(self, places: Integers) -> Batch:
+        """Some of them."""
+        return Batch(self.events.taken(places), self.signs[places], self.rows[places])
+
+
+def check_op(op: str | None, schema: pa.Schema, taken: Sequence[str | None]) -> None:
+    """Refuse a column that cannot say what becomes of events, or says something else already."""
+    if op is None:
+        return
+    if op not in schema.names:
+        hint = did_you_mean(op, schema.names)
+        raise SchemaError(
+            f"op: required a column of the schema; there is no '{op}' among {listed(schema.names)}"
+            + (f"\n  hint: {hint}" if hint else "")
+        )
+    if op in taken:
+        raise SchemaError(f"op: required a column of its own; '{op}' has another role")
+    arrow = schema.field(op).type
+    if from_arrow(arrow).kind not in (Kind.INTEGER, Kind.UNSIGNED, Kind.NULL):
+        raise SchemaError(f"op column '{op}': required integers, +1 or -1; got {arrow}")
+
+
+def read_batch(table: pa.Table, op: str | None, intake: Intake, report: Report) -> Batch:
+    """The events of a batch; what is malformed is refused, or told to the report."""
+    if op is None:
+        events = intake.read(table, report)
+        rows = _left(np.arange(table.num_rows), report.problems)
+        return Batch(events, np.full(len(events), INSERT, np.int64), rows)
+    signs = _signs(table.column(op))
+    rows, problems = np.flatnonzero(signs), _problems(table.column(op), signs, op)
+    if intake.reading.on_bad == "error":
+        refuse(problems)
+    own = table.drop_columns([op])
+    events = intake.read(own if len(rows) == len(signs) else without_views(own).take(pa.array(rows)), report)
+    others = [replace(one, row=int(rows[one.row])) for one in report.problems]
+    rows = _left(rows, report.problems)
+    report.events = table.num_rows
+    set_aside(table, [*problems, *others], report)
+    return Batch(events, signs[rows], rows)
+
+
+def set_aside(table: pa.Table, problems: list[Problem], report: Report) -> None:
+    """Tell a report of all malformed rows of a batch."""
+    if problems:
+        report.problems, texts = problems, described(problems)
+        report.quarantined, report.quarantined_count = bad_table(without_views(table), texts), len(texts)
+
+
+def _signs(column: pa.ChunkedArray) -> Integers:
+    """+1 and -1, and 0 for what is malformed: so is null."""
+    values = integers(column)
+    values = np.where(np.abs(values) == 1, values, 0)
+    if pa.types.is_uint64(plain(column).type):  # the largest is no -1
+        values = np.where(values < 0, 0, values)
+    return values
+
+
+def _problems(column: pa.ChunkedArray, signs: Integers, op: str) -> list[Problem]:
+    return [
+        Problem(row, op, f"required +1, to insert the event, or -1, to withdraw it; got {_told(column[row])}")
+        for row in np.flatnonzero(signs == 0).tolist()
+    ]
+
+
+def _told(value: pa.Scalar) -> str:
+    found = value.as_py()
+    return "null" if found is None else str(found)
+
+
+def _left(rows: Integers, problems: list[Problem]) -> Integers:
+    """The rows that have no problem."""
+    return np.delete(rows, sorted({one.row for one in problems})) if problems else rows
+
+
+# ---- who withdraws whom ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """What withdrawals of a batch take, by place: of what is kept, of the batch; and those without an event."""
+
+    kept: Integers
+    own: Integers
+    without: Integers
+    times: Integers
+
+
+def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Reading) -> Withdrawn:
+    """Find for each withdrawal the first event, of those equal to it, that came before and is still there."""
+    taking = np.flatnonzero(batch.signs == WITHDRAW)
+    if not len(taking):
+        return Withdrawn(_NONE, _NONE, _NONE, _NONE)
+    times = batch.events.end_times
+    places, kept = tail.at(times[taking])
+    own = np.flatnonzero(np.isin(times, times[taking]))
+    columns = [*reading.times, *identity] if identity else batch.events.table.column_names
+    tables = [kept.table.select(columns), batch.events.table.take(pa.array(own)).select(columns)]
+    numbers = row_numbers(pa.concat_tables(tables))
+    signs = np.concatenate([np.full(len(places), INSERT), batch.signs[own]])
+    taken, without = _paired(numbers, signs)
+    from_kept = taken[taken < len(places)]
+    from_own = own[taken[taken >= len(places)] - len(places)]
+    return Withdrawn(places[from_kept], from_own, own[without - len(places)], kept.end_times[from_kept])
+
+
+def _paired(numbers: Integers, signs: Integers) -> tuple[Integers, Integers]:
+    """Of rows in order, those that later rows of the same number take, and those that find none to take."""
+    given, taking = np.flatnonzero(signs == INSERT), np.flatnonzero(signs == WITHDRAW)
+    given = given[np.argsort(numbers[given], kind="stable")]
+    taking = taking[np.argsort(numbers[taking], kind="stable")]
+    width = len(numbers) + 1
+    offered = numbers[given] * width + occurrences(numbers[given])
+    wanted = numbers[taking] * width + occurrences(numbers[taking])
+    places = np.minimum(offered.searchsorted(wanted), max(len(offered) - 1, 0))
+    if len(offered) and np.all(offered[places] == wanted) and np.all(given[places] < taking):
+        return given[places], _NONE
+    return _paired_one_by_one(numbers.tolist(), signs.tolist())
+
+
+def _paired_one_by_one(numbers: list[int], signs: list[int]) -> tuple[Integers, Integers]:
+    there: dict[int, deque[int]] = defaultdict(deque)
+    taken, without = [], []
+    for place, (number, sign) in enumerate(zip(numbers, signs, strict=True)):
+        if sign == INSERT:
+            there[number].append(place)
+        elif there[number]:
+            taken.append(there[number].popleft())
+        else:
+            without.append(place)
+    return np.array(taken, np.int64), np.array(without, np.int64)
+
+
+def without_event(batch: Batch, places: Integers, op: str) -> list[Problem]:
+    """What is wrong with withdrawals that find no event."""
+    said = "it withdraws an event that is not there"
+    return [Problem(int(batch.rows[place]), op, said) for place in places.tolist()]
+
+
+def with_op(batch: Batch, op: str) -> pa.Table:
+    """Events as they came, with what was to become of them behind."""
+    return batch.events.table.append_column(op, pa.array(batch.signs.astype(np.int8)))
