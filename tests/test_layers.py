@@ -80,7 +80,17 @@ ROOMS = {
         # all events at once
         {"embedded", "compressed"},
         # batch by batch
-        {"batches", "changing", "fingerprint", "intake", "kept_parameters", "ordering", "roster", "matcher"}
+        {
+            "arcs",
+            "batches",
+            "changing",
+            "fingerprint",
+            "intake",
+            "kept_parameters",
+            "ordering",
+            "roster",
+            "matcher",
+        }
         | {"rules", "ruled"},
         # with corrections
         {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "revising"},

@@ -22,6 +22,8 @@ from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
 from ouzel.optimizer.share import Groups, alone, group, shared
 from ouzel.physical.apart import ApartPlan
+from ouzel.physical.automaton.row_matching import RowMatching
+from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.contract import Adapts, Counters, Found, Matching, PhysicalPlan, Takes
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limit_errors import advising
@@ -59,6 +61,12 @@ class Chain:
             )
         self.links += [_Link(some, physical, self.limits, self.threads, since) for some, physical in groups]
         self._note_readers()
+
+    def become(self, plan: Plan) -> None:
+        """Let the one query go on with another plan, in which its arcs have changed."""
+        (link,) = self.links
+        assert self._none is not None
+        link.become(plan, self._none)
 
     def remove(self, names: Collection[str]) -> Counters:
         """End some queries; what they did."""
@@ -200,6 +208,22 @@ class _Link:
             for name in gone:
                 self.matching.remove_query(name)
         self.plans = tuple(plan for plan in self.plans if plan.query.name not in names)
+
+    def become(self, plan: Plan, none: EventTable) -> None:
+        """Go on with another plan of the same query; `none` are no events, which have all columns."""
+        matching = self.matching
+        assert isinstance(matching, RowMatching | Replay)
+        self.plans, self.physical = (plan,), plan.physical
+        del self.columns
+        if isinstance(matching, RowMatching) and isinstance(plan.physical, RowPlan):
+            self.matching = matching.become(plan.physical, none.select(self.columns))
+        elif isinstance(matching, Replay) and plan.physical.takes is not Takes.IN_ORDER:
+            self.matching = matching.become(plan, none.select(self.columns))
+        else:
+            raise OuzelError(
+                f"change: with these arcs it would be run by {plan.engine}, and it runs otherwise now\n"
+                "  hint: name the engine when the matcher is made: engine='reference'"
+            )
 
     @cached_property
     def columns(self) -> frozenset[str]:

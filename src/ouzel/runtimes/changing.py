@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from ouzel.compile import compile_query
 from ouzel.errors import OuzelError
 from ouzel.language import parse
+from ouzel.language.automaton_tree import Query
 from ouzel.language.document import document, is_list, text_entries
 from ouzel.language.set_tree import QuerySet
 from ouzel.logical.parameters import ROWS, names_in
@@ -20,6 +21,7 @@ from ouzel.logical.schema import Schema
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters, UnsuitableError
 from ouzel.physical.shared.matching import SharedMatching
+from ouzel.runtimes.arcs import AutomatonProgram
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.members import MembersMatching
 from ouzel.runtimes.roster import ListRoster, Said, SetRoster
@@ -54,9 +56,11 @@ def program_of(
     """The program of a matcher; one of a single query cannot change."""
     if is_list(text):
         return ListProgram(text, params, names, chain, schema, how)
-    (written, *_others) = parse(text)
+    (written, *others) = parse(text)
     if isinstance(written, QuerySet):
         return SetProgram(text, params, names, chain, written)
+    if isinstance(written, Query) and not others:
+        return AutomatonProgram(written, params, names, chain, schema, how)
     return FixedProgram(text, params, names)
 
 

@@ -22,6 +22,7 @@ from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
+from ouzel.runtimes.arcs import AutomatonProgram, Changed, opened
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.changing import program_of
@@ -87,7 +88,7 @@ class Matcher:
         self.report = self._intake.report
         self.late: pa.Table = none.table
         self.time = none.schema.time
-        self._chain = Chain(compiled.plans, self.limits, threads)
+        self._chain = Chain(opened(compiled.plans), self.limits, threads)
         how = engine, self.tuning
         self._program = program_of(text, params, compiled.names, self._chain, none.schema, how)
         self._note_queries()
@@ -146,6 +147,42 @@ class Matcher:
         self._check_open()
         self._counted.add(self._program.remove(id))
         self._note_queries()
+
+    def change(self, add: Any = (), remove: Any = (), at: Any = None) -> Result:
+        """Let arcs of a register automaton come and go, while it runs; what changes by that.
+
+        `add` are arcs as in a specification, `remove` the ids of others.  They come and go after the latest time
+        that was pushed or punctuated, or, with `at`, at that time, which time has not passed yet.
+        """
+        began = self._check_open()
+        changed = self._changed(add, remove, at)
+        self._know_columns()
+        with self._breaking():
+            if changed.is_new:
+                changed.replan()
+                self._note_queries()
+            else:
+                changed.apply()
+            return self._step(self._intake.none, self._order.now, began)
+
+    def _changed(self, add: Any, remove: Any, at: Any) -> Changed:
+        """A change of arcs that can be made."""
+        if not isinstance(self._program, AutomatonProgram):
+            raise OuzelError("change: required a matcher of one register automaton, oz.automaton(…)")
+        time = max(self._newest, self.now) + 1 if at is None else self._ticks(at, "change(at=…)")
+        if time < self.now:
+            raise OuzelError(f"change: at {at!r}, which time has passed: required {self.now} or later")
+        return self._program.change(add, remove, time, self._settled)
+
+    @property
+    def _newest(self) -> int:
+        """The time of the latest event, if time has not passed it."""
+        return int(self._order.held.end_times.max(initial=BEGINNING))
+
+    @property
+    def _settled(self) -> int:
+        """Before this time nothing will be matched any more."""
+        return self.now
 
     def has(self, id: Any) -> bool:
         """Whether a query is there that `remove` would end."""
@@ -248,13 +285,13 @@ class Matcher:
             raise OuzelError(f"the matcher {self._broken}required a new one, or a snapshot from before")
         return perf_counter()
 
-    def _ticks(self, watermark: Any) -> int:
+    def _ticks(self, watermark: Any, what: str = "advance") -> int:
         ticks = watermark_ticks(watermark, self.time.arrow)
         if ticks is None:
             required = f"a time as in the column '{self.time.name}', {self.time.arrow}"
-            raise OuzelError(f"advance: required {required}; got {watermark!r}")
+            raise OuzelError(f"{what}: required {required}; got {watermark!r}")
         if not BEGINNING <= ticks <= END:
-            raise OuzelError(f"advance: required a time of 64 bits; got {watermark}")
+            raise OuzelError(f"{what}: required a time of 64 bits; got {watermark}")
         return ticks
 
     # ---- snapshots ---------------------------------------------------------------------------------------

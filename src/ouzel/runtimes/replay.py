@@ -54,6 +54,12 @@ class Replay:
         self.waiting: int | None = None
         self._before = BEGINNING
 
+    def become(self, plan: Plan, none: EventTable) -> Replay:  # noqa: ARG002
+        """The same with a plan of other arcs; `none` are no events."""
+        made = Replay(plan, self.limits)
+        made.events, made._before, made.counters = self.events, self._before, self.counters
+        return made
+
     @property
     def open_runs(self) -> int:
         """As many as there are events: each may be the first of a match."""

@@ -141,6 +141,30 @@ class Revising(Matcher):
                 self._log.drop(of_set.id, id)
             self._log.only(self.names)
 
+    def change(self, add: Any = (), remove: Any = (), at: Any = None) -> Result:
+        """Let arcs come and go, while it runs; what changes by that, which may reach back to the punctuation."""
+        began = self._check_open()
+        changed = self._changed(add, remove, at)
+        self._know_columns()
+        if not changed.is_new:
+            with self._breaking():
+                changed.apply()
+                return self._go(changed.time, began)
+        with self._at_punctuation():
+            changed.replan()
+            self._note_queries()
+            self._plans = tuple(self._chain.all_plans)
+        with self._breaking():
+            return self._go(None, began)
+
+    @property
+    def _newest(self) -> int:
+        return self._latest
+
+    @property
+    def _settled(self) -> int:
+        return self._head.base if self._speculates else self.now
+
     @contextmanager
     def _at_punctuation(self) -> Iterator[None]:
         """Let queries change where nothing but what is final has been matched; then go on to the head."""

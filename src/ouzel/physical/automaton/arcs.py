@@ -71,7 +71,7 @@ class Ways:
             raise UnsuitableError(f"its arcs that consume nothing make more than {MOST_WAYS:,} ways")
         yield way
         for arc in self.automaton.leaving(way.target, Consumes.NOTHING):
-            if arc in way.arcs:
+            if any(arc is one for one in way.arcs):
                 raise UnsuitableError("its arcs that consume nothing form a cycle")
             yield from self._silent(self._through(arc, way))
 

@@ -22,8 +22,8 @@ class Epochs:
 
     def __init__(self, arcs: Sequence[Arc], ways: Sequence[Way]) -> None:
         """Begin with the lives that arcs have; the bit of a way is its place."""
-        places = {arc: place for place, arc in enumerate(arcs)}
-        self._needed = [sum({1 << places[arc] for arc in way.arcs}) for way in ways]
+        places = {id(arc): place for place, arc in enumerate(arcs)}
+        self._needed = [sum({1 << places[id(arc)] for arc in way.arcs}) for way in ways]
         self._open: dict[int, int] = {}
         bounds = {time for arc in arcs for life in arc.lives for time in life} - {BEGINNING, END}
         self.times = sorted(bounds)

@@ -1,0 +1,222 @@
+"""Arcs that come and go in a running matcher of a register automaton (AFA 2.3, 5.2: arcs are events, too).
+
+An arc that was there before comes back by a change of numbers (`physical/automaton/epochs.py`).  For a new one the
+automaton is planned anew, and its runs go on in the new plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ouzel.compile import compile_query
+from ouzel.errors import OuzelError, did_you_mean, listed
+from ouzel.language.automaton_spec import check_arc, read_arcs, written_automaton
+from ouzel.language.automaton_tree import Arc, Query
+from ouzel.language.document import automaton_entry, document
+from ouzel.logical.pattern import MASK_BITS
+from ouzel.logical.schema import Schema
+from ouzel.logical.times import BEGINNING, END
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.automaton.row_plan import RowPlan
+from ouzel.physical.contract import Counters, UnsuitableError
+from ouzel.runtimes.chain import Chain
+from ouzel.runtimes.roster import Said
+
+# Arcs that are gone are kept for a while, as they may come back: as long as there are no more than so many.
+KEPT = MASK_BITS - 14
+
+
+def opened(plans: Sequence[Plan]) -> tuple[Plan, ...]:
+    """The plan of a register automaton that is alone, such that its arcs may come and go."""
+    if len(plans) == 1 and isinstance(plan := plans[0].physical, RowPlan) and plan.written.automaton is not None:
+        try:
+            return (replace(plans[0], physical=plan.opened()),)
+        except UnsuitableError:
+            pass  # it is planned anew for every change
+    return tuple(plans)
+
+
+@dataclass
+class Slot:
+    """An arc of the plan, and when it lives; the last of its lives may have no end."""
+
+    arc: Arc
+    lives: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def key(self) -> Arc:
+        """What tells it from others: all but its lives."""
+        return replace(self.arc, lives=())
+
+    def lives_at(self, time: int) -> bool:
+        """Whether it lives at a time or later."""
+        return bool(self.lives) and self.lives[-1][1] > time
+
+    def written(self) -> Arc:
+        """The arc with its lives."""
+        lives = ((None if a <= BEGINNING else a, None if b >= END else b) for a, b in self.lives)
+        return replace(self.arc, lives=tuple(lives))
+
+
+class AutomatonProgram:
+    """A register automaton, whose arcs change."""
+
+    def __init__(
+        self,
+        written: Query,
+        params: Mapping[str, Any],
+        names: tuple[str, ...],
+        chain: Chain,
+        schema: Schema,
+        how: tuple[str, Mapping[str, str]],
+    ) -> None:
+        """Begin with the arcs that it has."""
+        self.names, self._params, self.chain, self.schema, self.how = names, dict(params), chain, schema, how
+        self._written = written
+        self.slots = [_slot(arc) for arc in written.automaton.arcs]
+        self.automaton = written.automaton
+
+    # ---- queries -----------------------------------------------------------------------------------------
+
+    def has(self, id_: Any) -> bool:  # noqa: ARG002
+        """None can be ended."""
+        return False
+
+    def add(self, id_: Any, query: Any, now: int) -> None:  # noqa: ARG002
+        """Refuse."""
+        raise OuzelError("add: required a matcher of a list of queries; arcs come with change(add=[…])")
+
+    def remove(self, id_: Any) -> Counters:  # noqa: ARG002
+        """Refuse."""
+        raise OuzelError("remove: required a matcher of a list of queries; arcs go with change(remove=[…])")
+
+    def said(self) -> Said:
+        """The automaton with all arcs of its plan, and their lives."""
+        automaton = replace(self.automaton, arcs=tuple(slot.written() for slot in self.slots))
+        name, into = (None if one is None else one.text for one in (self._written.name, self._written.into))
+        return document([automaton_entry(written_automaton(automaton), name, into)], "automaton"), self._params
+
+    # ---- arcs --------------------------------------------------------------------------------------------
+
+    def change(self, add: Iterable[Any], remove: Iterable[Any], time: int, base: int) -> Changed:
+        """What it takes to have arcs come and go at a time; no event before `base` will be matched any more."""
+        gone = [self._place(id_, time) for id_ in _listed(remove, "remove")]
+        leaving = {self.slots[place].arc.id for place in gone}
+        given = list(read_arcs(_listed(add, "add"), {}))
+        living = {slot.arc.id for slot in self.slots if slot.lives_at(time)} - leaving
+        names = [one.name for one in self.automaton.register]
+        for arc in given:
+            check_arc(arc, names, has_window=self.automaton.window is not None)
+            if arc.id in living:
+                raise OuzelError(
+                    f"change: the arc '{arc.id}' is there already\n  hint: remove it in the same change"
+                )
+        known = {slot.key: place for place, slot in enumerate(self.slots)}
+        came = [known.get(replace(arc, lives=())) for arc in given]
+        return Changed(
+            self,
+            time,
+            base,
+            gone,
+            [place for place in came if place is not None],
+            [arc for arc, place in zip(given, came, strict=True) if place is None],
+        )
+
+    def _place(self, id_: Any, time: int) -> int:
+        for place, slot in enumerate(self.slots):
+            if slot.arc.id == id_ and slot.lives_at(time):
+                return place
+        living = [slot.arc.id for slot in self.slots if slot.lives_at(time)]
+        hint = did_you_mean(str(id_), living)
+        raise OuzelError(
+            f"change: there is no arc '{id_}' to remove; there are {listed(living)}"
+            + (f"\n  hint: {hint}" if hint else "")
+        )
+
+
+@dataclass
+class Changed:
+    """A change that was checked, and is to be made: arcs by their places that go and come back, and new ones."""
+
+    program: AutomatonProgram
+    time: int
+    base: int
+    gone: list[int]
+    came: list[int]
+    new: list[Arc]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the automaton has to be planned anew."""
+        plan = self.program.chain.links[0].physical
+        return bool(self.new) or not isinstance(plan, RowPlan) or plan.epochs is None
+
+    def apply(self) -> None:
+        """Let numbers change, where all arcs are known."""
+        plan = self.program.chain.links[0].physical
+        assert isinstance(plan, RowPlan)
+        assert plan.epochs is not None
+        self._live(self.program.slots)
+        plan.epochs.change(self.time, self.came, self.gone)
+        plan.epochs.forget(self.base)
+
+    def replan(self) -> None:
+        """Plan anew, and let the runs go on with the new plan."""
+        program = self.program
+        before = program.slots, program.automaton
+        slots = [Slot(slot.arc, list(slot.lives)) for slot in program.slots]
+        self._live(slots)
+        slots += [Slot(arc, [(self.time, END)]) for arc in self.new]
+        if len(slots) > KEPT:
+            slots = [slot for slot in slots if slot.lives_at(self._horizon())]
+        link = program.chain.links[0]
+        query = link.plan.query
+        assert query.automaton is not None
+        program.automaton = replace(program.automaton, states=query.automaton.states)
+        program.slots = slots
+        try:
+            text, params = program.said()
+            compiled = compile_query(text, program.schema, params, *program.how)
+            program.chain.become(*opened(compiled.plans))
+        except BaseException:
+            program.slots, program.automaton = before
+            raise
+
+    def _horizon(self) -> int:
+        """Before this time nothing is asked for any more."""
+        link = self.program.chain.links[0]
+        if isinstance(link.physical, RowPlan):
+            return self.base
+        window = link.plan.query.window
+        return BEGINNING if window is None else self.base - window.limit
+
+    def _live(self, slots: list[Slot]) -> None:
+        """Note which arcs live from the time on, and forget lives that are long over."""
+        for place in self.gone:
+            since, _until = slots[place].lives.pop()
+            if since < self.time:
+                slots[place].lives.append((since, self.time))
+        for place in self.came:
+            lives = slots[place].lives
+            if lives and lives[-1][1] == self.time:
+                lives.append((lives.pop()[0], END))
+            else:
+                lives.append((self.time, END))
+        horizon = self._horizon()
+        for slot in slots:
+            slot.lives = [life for life in slot.lives if life[1] > horizon]
+
+
+def _slot(arc: Arc) -> Slot:
+    lives = [(BEGINNING if a is None else a, END if b is None else b) for a, b in arc.lives]
+    return Slot(replace(arc, lives=()), lives)
+
+
+def _listed(given: Any, what: str) -> list[Any]:
+    if given is None:
+        return []
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise OuzelError(f"change({what}=…): required a list; got {given!r}\n  hint: write [{given!r}]")
+    return list(given)

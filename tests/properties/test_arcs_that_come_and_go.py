@@ -1,0 +1,169 @@
+"""Arcs that come and go in a running matcher: it reports what the automaton accepts whose arcs live so long."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ouzel as oz
+from ouzel.testing.algebra import TYPES, events
+from ouzel.testing.automata import automata
+
+Spec = dict[str, Any]
+
+
+@dataclass
+class Model:
+    """The arcs of an automaton and when they lived, written down as the changes say."""
+
+    spec: Spec
+    lives: list[tuple[Spec, int | None, int | None]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lives = [(arc, None, None) for arc in self.spec["arcs"]]
+
+    @property
+    def living(self) -> dict[str, int]:
+        """The places of arcs that have no end."""
+        return {arc["id"]: place for place, (arc, _since, until) in enumerate(self.lives) if until is None}
+
+    def change(self, add: list[Spec], remove: list[str], time: int) -> None:
+        for one in remove:
+            place = self.living[one]
+            arc, since, _until = self.lives[place]
+            self.lives[place] = (arc, since, time if since is None else max(since, time))
+        self.lives += [(arc, time, None) for arc in add]
+
+    def automaton(self) -> oz.Automaton:
+        arcs = [
+            {**arc, "id": f"{arc['id']} {place}", "lives": [[since, until]]}
+            for place, (arc, since, until) in enumerate(self.lives)
+        ]
+        return oz.automaton({**self.spec, "arcs": arcs})
+
+
+def test_the_model() -> None:
+    model = Model({"start": "q0", "final": ["q1"], "arcs": [{"id": "a", "source": "q0", "target": "q1"}]})
+    model.change([{"id": "b", "source": "q0", "target": "q1"}], ["a"], 3)
+    found = oz.match([{"ts": ts} for ts in (2, 3)], model.automaton(), engine="reference")
+    assert [row["valid_from"] for row in found] == [2, 3]
+    assert [life[1:] for life in model.lives] == [(None, 3), (3, None)]
+
+
+@st.composite
+def changes(draw: st.DrawFn, model: Model, others: list[Spec], time: int) -> tuple[list[Spec], list[str]]:
+    """Some arcs to remove, and some to add, of those that were there before or of others."""
+    remove = draw(st.lists(st.sampled_from(sorted(model.living)), unique=True, max_size=2)) if model.living else []
+    known = [arc for arc, _since, _until in model.lives] + others
+    taken, add = set(model.living) - set(remove), []
+    for arc in draw(st.lists(st.sampled_from(known), max_size=2)):
+        if arc["id"] not in taken:
+            taken.add(arc["id"])
+            add.append(arc)
+    return add, remove
+
+
+def others_of(other: oz.Automaton, spec: Spec) -> list[Spec]:
+    """Arcs of another automaton that fit the register, by ids of their own."""
+    arcs = [{**arc, "id": f"o{place}"} for place, arc in enumerate(other.spec["arcs"])]
+    return [arc for arc in arcs if _fits(arc, spec)]
+
+
+def _fits(arc: Spec, spec: Spec) -> bool:
+    missing = {"n", "v", "w", "b", "at"} - set(spec["register"])
+    words = set(" ".join([arc.get("when", ""), *arc.get("set", {}), *arc.get("set", {}).values()]).split())
+    plain = {word.strip("(),") for word in words}
+    return not (plain & missing) and not ("end_of_window" in arc and "window" not in spec)
+
+
+def applied(found: list[pa.Table]) -> Counter[str]:
+    """What is left when all changes are applied in order."""
+    left: dict[int, Any] = {}
+    for row in (row for table in found for row in table.to_pylist()):
+        op, number = row.pop("op"), row.pop("match_id")
+        if op == 1:
+            assert number not in left
+            left[number] = row
+        else:
+            assert repr(left.pop(number)) == repr(row)
+    return Counter(map(repr, left.values()))
+
+
+def expected(model: Model, table: pa.Table) -> Counter[str]:
+    found = oz.match(table, model.automaton(), types=TYPES, engine="reference")
+    return Counter(map(repr, found.to_pylist()))
+
+
+@given(st.data(), automata(), automata(silent=False, waiting=False), events(9, least=4))
+def test_in_order(data: st.DataObject, automaton: oz.Automaton, other: oz.Automaton, table: pa.Table) -> None:
+    model = Model(automaton.spec)
+    matcher = oz.matcher(automaton, table.schema, types=TYPES)
+    found: list[pa.Table] = []
+    start = 0
+    while start < table.num_rows:
+        size = data.draw(st.integers(1, 4))
+        batch = table.slice(start, size)
+        start += size
+        found.append(matcher.push(batch))
+        now = batch.column("ts")[-1].as_py()
+        time = data.draw(st.one_of(st.just(now + 1), st.integers(now, now + 3)))
+        add, remove = data.draw(changes(model, others_of(other, automaton.spec), time))
+        try:
+            found.append(matcher.change(add, remove, at=None if time == now + 1 else time))
+        except oz.OuzelError as error:
+            if "it runs otherwise now" not in str(error):
+                raise
+            return
+        model.change(add, remove, time)
+        if data.draw(st.booleans()):
+            matcher = oz.restore(matcher.snapshot())
+    found.append(matcher.finish())
+    rows = Counter(repr(row) for one in found for row in one.to_pylist())
+    assert rows == expected(model, table)
+
+
+@pytest.mark.parametrize("speculation", ["inf", 2])
+@given(data=st.data(), automaton=automata(), other=automata(silent=False, waiting=False), table=events(9, least=4))
+def test_in_any_order(
+    speculation: Any, data: st.DataObject, automaton: oz.Automaton, other: oz.Automaton, table: pa.Table
+) -> None:
+    model = Model(automaton.spec)
+    matcher = oz.matcher(automaton, table.schema, types=TYPES, speculation=speculation)
+    places = data.draw(st.permutations(range(table.num_rows)))
+    found: list[pa.Table] = []
+    latest = passed = start = 0
+    while start < len(places):
+        size = data.draw(st.integers(1, 4))
+        batch = table.take(pa.array(places[start : start + size], pa.int64()))
+        start += size
+        found.append(matcher.push(batch))
+        latest = max([latest, *batch.column("ts").to_pylist()])
+        rest = table.take(pa.array(places[start:], pa.int64())).column("ts").to_pylist()
+        if data.draw(st.integers(0, 2)) == 0 and min(rest, default=latest) > passed:
+            passed = min(rest, default=latest)
+            found.append(matcher.advance(passed))
+        time = data.draw(st.one_of(st.just(max(latest, passed) + 1), st.integers(passed, max(latest, passed) + 2)))
+        add, remove = data.draw(changes(model, others_of(other, automaton.spec), time))
+        future = [until for _arc, since, until in model.lives if max(since or 0, until or 0) > time]
+        if future:
+            continue  # changes that overtake others are for another day
+        try:
+            found.append(matcher.change(add, remove, at=None if time == max(latest, passed) + 1 else time))
+        except oz.OuzelError as error:
+            if "it runs otherwise now" not in str(error):
+                raise
+            return
+        model.change(add, remove, time)
+        if data.draw(st.booleans()):
+            matcher = oz.restore(matcher.snapshot())
+        if speculation == "inf" and not any("end_of_window" in arc for arc, _since, _until in model.lives):
+            pushed = table.take(pa.array(sorted(places[:start]), pa.int64()))
+            assert applied(found) == expected(model, pushed)
+    found.append(matcher.finish())
+    assert applied(found) == expected(model, table)
