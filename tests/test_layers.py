@@ -83,7 +83,8 @@ ROOMS = {
         {"batches", "changing", "fingerprint", "intake", "kept_parameters", "ordering", "roster", "matcher"}
         | {"rules", "ruled"},
         # with corrections
-        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "revising"},
+        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "rewound", "revising"}
+        | {"key_buckets", "dirty", "regions"},
         {"spark"},
         {"__init__"},
     ],

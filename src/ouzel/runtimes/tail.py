@@ -5,12 +5,14 @@ They are kept in pieces, none after another in time, so that what comes late cha
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.match_table import Flags
 
 # Pieces are joined up to so many events.
 PIECE = 1 << 14
@@ -21,7 +23,7 @@ class Tail:
 
     def __init__(self, none: EventTable) -> None:
         """Begin with no events."""
-        self._none = none
+        self.none = none
         self._pieces: list[EventTable] = []
 
     def __len__(self) -> int:
@@ -82,18 +84,29 @@ class Tail:
                 places.append(own + begin)
                 found.append(piece.taken(own))
             begin += len(piece)
-        return np.concatenate(places), reduce(EventTable.followed_by, found, self._none)
+        return np.concatenate(places), reduce(EventTable.followed_by, found, self.none)
 
     def between(self, since: int, until: int | None) -> EventTable:
         """The events from one time up to before another; None says all that follow."""
-        found = []
+        return _joined([*self._between(since, until)], self.none)
+
+    def _between(self, since: int, until: int | None) -> Iterator[EventTable]:
         for piece in self._pieces:
             ends = piece.end_times
             if ends[-1] < since or (until is not None and ends[0] >= until):
                 continue
-            last = len(ends) if until is None else int(ends.searchsorted(until))
-            found.append(piece.slice(int(ends.searchsorted(since)), last))
-        return reduce(EventTable.followed_by, found) if found else self._none
+            first = int(ends.searchsorted(since)) if ends[0] < since else 0
+            last = len(ends) if until is None or ends[-1] < until else int(ends.searchsorted(until))
+            if first < last:
+                yield piece.slice(first, last)
+
+    def chosen(self, since: int, until: int | None, column: str, flags: Flags) -> EventTable:
+        """Of the events between two times, those for which a flag is set at the number in a column."""
+        found = []
+        for piece in self._between(since, until):
+            own = np.flatnonzero(flags[piece.table.column(column).to_numpy()])
+            found += [piece.taken(own)] if len(own) else []
+        return _joined(found, self.none)
 
     def count(self, since: int, until: int) -> int:
         """How many events there are between two times."""
@@ -115,12 +128,16 @@ class Tail:
 
     def state(self) -> dict[str, Any]:
         """All events."""
-        return reduce(EventTable.followed_by, self._pieces, self._none).state()
+        return reduce(EventTable.followed_by, self._pieces, self.none).state()
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on with events that were kept elsewhere."""
         self._pieces = []
-        self._append(EventTable.of_state(state, self._none.schema))
+        self._append(EventTable.of_state(state, self.none.schema))
+
+
+def _joined(pieces: list[EventTable], none: EventTable) -> EventTable:
+    return reduce(EventTable.followed_by, pieces) if pieces else none
 
 
 def in_order(events: EventTable) -> EventTable:
