@@ -19,7 +19,7 @@ from ouzel.runtimes.quarantine import Problem, Report, bad_table, described, ref
 from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.reported import occurrences
 from ouzel.runtimes.row_numbers import row_numbers
-from ouzel.runtimes.tail import Tail
+from ouzel.runtimes.tail import Tail, among
 
 INSERT, WITHDRAW = 1, -1
 _NONE = np.zeros(0, np.int64)
@@ -128,7 +128,7 @@ def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Readin
         return Withdrawn(_NONE, _NONE, _NONE, tail.none)
     times = batch.events.end_times
     places, kept = tail.at(times[taking])
-    own = np.flatnonzero(np.isin(times, times[taking]))
+    own = np.flatnonzero(among(times, np.unique(times[taking])))
     columns = [*reading.times, *identity] if identity else batch.events.table.column_names
     tables = [kept.table.select(columns), batch.events.table.take(pa.array(own)).select(columns)]
     numbers = row_numbers(pa.concat_tables(tables))

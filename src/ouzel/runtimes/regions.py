@@ -31,7 +31,7 @@ from ouzel.physical.match_table import ends_of
 from ouzel.physical.meaning import plain
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.dirty import Stretches, after, before
-from ouzel.runtimes.key_buckets import buckets, has_buckets
+from ouzel.runtimes.key_buckets import COUNT, buckets, has_buckets
 from ouzel.runtimes.ordering import ranked
 from ouzel.runtimes.reported import changes, compared
 from ouzel.runtimes.tail import Tail
@@ -98,7 +98,7 @@ class Region:
     def __init__(self, plan: Plan, keys: tuple[str, ...], number: int, limits: Limits, threads: int) -> None:
         """Begin; `number` tells the query from others."""
         self.name, self.column = plan.query.name, f"{BUCKET}{number}"
-        self._keys, self._limits, self._threads = keys, limits, threads
+        self._keys, self._threads = keys, threads
         assert plan.query.window is not None
         self.window = plan.query.window.limit + 1
         around = bool(negatives_around(plan.query.pattern))
@@ -164,9 +164,9 @@ class Region:
             return region
         at_head = self._wrong
         if not self._waits and not order.is_over:
-            seen = np.zeros(0, np.int64) if not len(events) else events.table.column(self.column).to_numpy()
-            seen = seen[self._wrong.flags()[seen]]
-            at_head = at_head.chosen(np.isin(at_head.buckets, seen))
+            seen = np.zeros(COUNT, np.bool_)
+            seen[events.table.column(self.column).to_numpy()] = True
+            at_head = at_head.chosen(seen[at_head.buckets])
         since = int(before(np.array([order.since]), self.window)[0])
         reach = np.full((2, len(at_head)), [[since], [END]])
         return region.joined(at_head.buckets, *reach)
@@ -194,7 +194,7 @@ class Region:
             return None
         since = int(before(region.after.min(keepdims=True), self.reach - self.window)[0])
         events = tail.chosen(since, order.until, self.column, region.flags())
-        chain = Chain([self._plan], self._limits, self._threads)
+        chain = Chain([self._plan], self.chain.limits, self._threads)
         found = self._matches(*chain.found(order.apart(events), order.until))
         self.past.add(chain.counters(Counters()))
         return found.chosen(self._holds(region, found))

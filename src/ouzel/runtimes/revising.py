@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import reduce
 from time import perf_counter
 from typing import Any
 
@@ -42,7 +41,7 @@ from ouzel.runtimes.reported import OP, check_columns
 from ouzel.runtimes.revision import Revision, check_revision, read_revision, speculation_ticks
 from ouzel.runtimes.rewinding import Remade, Rewinding
 from ouzel.runtimes.rewound import Rewound
-from ouzel.runtimes.tail import Tail
+from ouzel.runtimes.tail import Tail, in_order
 from ouzel.state import read_snapshot
 from ouzel.state.parts import part
 
@@ -199,18 +198,16 @@ class Revising(Matcher):
     def _take(self, batch: Batch, found: Withdrawn) -> EventTable:
         """Take what is inserted and drop what is withdrawn; of these, the events that have been matched."""
         events, now = batch.events, self._way.now
-        inserted = np.flatnonzero(batch.signs == INSERT)
-        if len(inserted):
-            self._latest = max(self._latest, int(events.end_times[inserted].max()))
-        if len(found.own):
-            inserted = np.setdiff1d(inserted, found.own)
-        if len(inserted) < len(events):
-            events = events.taken(inserted)
-        events = self._way.numbered(events)
+        is_inserted = batch.signs == INSERT
+        if is_inserted.any():
+            self._latest = max(self._latest, int(events.end_times[is_inserted].max()))
+        is_inserted[found.own] = False
+        events = self._way.numbered(in_order(events, is_inserted))
         self._tail.remove(found.kept)
         self._tail.add(events)
-        parts = [one.taken(np.flatnonzero(one.end_times < now)) for one in (events, found.events) if len(one)]
-        return reduce(EventTable.followed_by, parts, self._tail.none)
+        late = events.slice(0, int(events.end_times.searchsorted(now)))
+        gone = found.events.taken(np.flatnonzero(found.events.end_times < now)) if len(found.events) else late
+        return late if gone is late else late.followed_by(gone)
 
     def _punctuate(self, until: int | None) -> None:
         """Let time pass: to what is said, and with the events if they do that."""
