@@ -75,6 +75,7 @@ SHARES = {
     ("test_random_corrections", "test_encodings"): 0.005,
     ("test_random_corrections", "test_lists"): 0.002,
     ("test_random_corrections", "test_checkpoints"): 0.01,
+    ("test_random_corrections", "test_regions"): 0.01,
     # to compile takes seconds each
     ("test_algebra_automaton", "test_compiled"): 0.0005,
     ("test_scan", "test_random_sequences_compiled"): 0.001,

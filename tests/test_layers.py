@@ -93,7 +93,8 @@ ROOMS = {
         }
         | {"rules", "ruled"},
         # with corrections
-        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "revising"},
+        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "rewound", "revising"}
+        | {"key_buckets", "dirty", "regions"},
         {"spark"},
         {"__init__"},
     ],
