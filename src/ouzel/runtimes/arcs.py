@@ -20,7 +20,7 @@ from ouzel.logical.schema import Schema
 from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.automaton.row_plan import RowPlan
-from ouzel.physical.contract import Counters, UnsuitableError
+from ouzel.physical.contract import Counters, PhysicalPlan, UnsuitableError
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.roster import Said
 
@@ -150,8 +150,7 @@ class Changed:
     @property
     def is_new(self) -> bool:
         """Whether the automaton has to be planned anew."""
-        plan = self.program.chain.links[0].physical
-        return bool(self.new) or not isinstance(plan, RowPlan) or plan.epochs is None
+        return bool(self.new) or not _is_open(self.program.chain.links[0].physical)
 
     def apply(self) -> None:
         """Let numbers change, where all arcs are known."""
@@ -178,8 +177,13 @@ class Changed:
         program.slots = slots
         try:
             text, params = program.said()
-            compiled = compile_query(text, program.schema, params, *program.how)
-            program.chain.become(*opened(compiled.plans))
+            (plan,) = opened(compile_query(text, program.schema, params, *program.how).plans)
+            if _is_open(plan.physical) != _is_open(link.physical):
+                raise OuzelError(
+                    f"change: with these arcs {plan.engine} would run it, and it runs otherwise now\n"
+                    "  hint: name the engine when the matcher is made: engine='reference'"
+                )
+            program.chain.become(plan)
         except BaseException:
             program.slots, program.automaton = before
             raise
@@ -207,6 +211,11 @@ class Changed:
         horizon = self._horizon()
         for slot in slots:
             slot.lives = [life for life in slot.lives if life[1] > horizon]
+
+
+def _is_open(plan: PhysicalPlan) -> bool:
+    """Whether arcs come and go in a plan by a change of numbers."""
+    return isinstance(plan, RowPlan) and plan.epochs is not None
 
 
 def _slot(arc: Arc) -> Slot:

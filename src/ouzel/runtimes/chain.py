@@ -65,8 +65,11 @@ class Chain:
     def become(self, plan: Plan) -> None:
         """Let the one query go on with another plan, in which its arcs have changed."""
         (link,) = self.links
-        assert self._none is not None
-        link.become(plan, self._none)
+        if self._none is None:  # it has had no events
+            self.links = []
+            self._begin([plan], alone([plan]))
+        else:
+            link.become(plan, self._none)
 
     def remove(self, names: Collection[str]) -> Counters:
         """End some queries; what they did."""
@@ -214,16 +217,17 @@ class _Link:
         matching = self.matching
         assert isinstance(matching, RowMatching | Replay)
         self.plans, self.physical = (plan,), plan.physical
-        del self.columns
-        if isinstance(matching, RowMatching) and isinstance(plan.physical, RowPlan):
+        vars(self).pop("columns", None)
+        if isinstance(matching, RowMatching):
+            assert isinstance(plan.physical, RowPlan)
             self.matching = matching.become(plan.physical, none.select(self.columns))
-        elif isinstance(matching, Replay) and plan.physical.takes is not Takes.IN_ORDER:
-            self.matching = matching.become(plan, none.select(self.columns))
         else:
-            raise OuzelError(
-                f"change: with these arcs it would be run by {plan.engine}, and it runs otherwise now\n"
-                "  hint: name the engine when the matcher is made: engine='reference'"
-            )
+            self.matching = matching.become(plan)
+
+    @property
+    def _keeps_all(self) -> bool:
+        """Whether events are kept whole, as arcs may come that read more of them."""
+        return self.plan.query.automaton is not None and self.physical.takes is not Takes.IN_ORDER
 
     @cached_property
     def columns(self) -> frozenset[str]:
@@ -243,7 +247,7 @@ class _Link:
     def given(self, events: EventTable, made: Mapping[str, EventTable], until: int | None) -> EventTable:
         """What of the latest events, and of those that waited, the query is given."""
         if self.inbox is None:
-            return events.select(self.columns)
+            return events if self._keeps_all else events.select(self.columns)
         read = read_by(self.plan.query, events, made, self.columns)
         if len(read) and int(read.end_times.min()) < self.since:  # matches of others that waited since before
             read = read.taken(np.flatnonzero(read.end_times >= self.since))

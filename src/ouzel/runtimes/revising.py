@@ -22,6 +22,7 @@ from ouzel.language.document import is_list
 from ouzel.logical.times import BEGINNING
 from ouzel.physical.event_table import EventTable
 from ouzel.runtimes.batches import fitted
+from ouzel.runtimes.by_event import ByEvent, keeps_by_event
 from ouzel.runtimes.kinds import without_views
 from ouzel.runtimes.matcher import Matcher, Result, options_in
 from ouzel.runtimes.op_column import (
@@ -48,6 +49,9 @@ from ouzel.state.parts import part
 
 class Revising(Matcher):
     """A matcher whose `push`, `advance` and `finish` return changes, in the order in which to apply them."""
+
+    by_event = True
+    """Whether to keep runs by event where that can be done."""
 
     by_regions = True
     """Whether to match regions again where that can be done; else it rewinds."""
@@ -78,8 +82,17 @@ class Revising(Matcher):
         self._no_events: EventTable = self._none
         self._check_columns()
         self._latest = BEGINNING
-        self._way = self._regions() or self._rewound()
+        self._way = self._by_event() or self._regions() or self._rewound()
         self._tail = Tail(self._way.numbered(self._none))
+
+    def _by_event(self) -> ByEvent | None:
+        """Correct event by event, where the one query is a register automaton."""
+        plans, order = self._chain.all_plans, self._order
+        if not self._speculates or not self.by_event:
+            return None
+        if not keeps_by_event(plans, order.tie_breakers, by_arrival=order.by_arrival):
+            return None
+        return ByEvent(plans[0], self.limits, self._no_events)
 
     def _regions(self) -> Regions | None:
         """Correct region by region, where every query can be, and none comes or goes."""
@@ -159,16 +172,26 @@ class Revising(Matcher):
         began = self._check_open()
         changed = self._changed(add, remove, at)
         self._know_columns()
-        if not changed.is_new:
+        way = self._way
+        assert not isinstance(way, Regions)
+        if isinstance(way, Rewound) and changed.is_new:
+            with self._changing():
+                changed.replan()
+                self._note_queries()
+            way.head.remade.plans = tuple(self._chain.all_plans)
             with self._breaking():
-                changed.apply()
-                return self._go(changed.time, began)
-        with self._at_punctuation():
-            changed.replan()
-            self._note_queries()
-            self._plans = tuple(self._chain.all_plans)
+                return self._go(self._tail.none, began)
         with self._breaking():
-            return self._go(None, began)
+            if changed.is_new:
+                changed.replan()
+                self._note_queries()
+            else:
+                changed.apply()
+            if isinstance(way, ByEvent):
+                if changed.is_new:
+                    way.become(self._chain.all_plans[0], self._tail)
+                return self._told(way.again(self._tail, changed.time, self._until()), began)
+            return self._go(self._tail.between(changed.time, way.now), began)
 
     @property
     def _newest(self) -> int:
@@ -176,7 +199,7 @@ class Revising(Matcher):
 
     @property
     def _settled(self) -> int:
-        return self._head.base if self._speculates else self.now
+        return self._way.head.base if isinstance(self._way, Rewound) and self._speculates else self.now
 
     @contextmanager
     def _changing(self) -> Iterator[Rewound | None]:
@@ -259,7 +282,10 @@ class Revising(Matcher):
     def _go(self, changed: EventTable, began: float, *, is_over: bool = False) -> Result:
         """Match the events that may be matched by now, and again what has changed; the differences."""
         self._know_columns()
-        result = self._way.go(self._tail, changed, None if is_over else self._until())
+        return self._told(self._way.go(self._tail, changed, None if is_over else self._until()), began)
+
+    def _told(self, result: dict[str, pa.Table], began: float) -> Result:
+        """What has changed, once all else is forgotten that no correction can reach."""
         self._way.forget(self._tail, self.now)
         self.report.matches += sum(int(pc.sum(table.column(OP)).as_py() or 0) for table in result.values())
         self.report.counters = self._way.counters(self._counted)

@@ -144,6 +144,11 @@ class Tail:
             first = self._pieces[0]
             self._pieces[0] = first.slice(int(first.end_times.searchsorted(before)), len(first))
 
+    def columns(self, name: str) -> Iterator[Integers]:
+        """A column of integers, piece by piece."""
+        for piece in self._pieces:
+            yield piece.table.column(name).to_numpy()
+
     def state(self) -> dict[str, Any]:
         """All events."""
         return reduce(EventTable.followed_by, self._pieces, self.none).state()
