@@ -245,8 +245,8 @@ class Revising(Matcher):
     def _until(self) -> int:
         """Up to which time events are matched: those that came, as far after the punctuation as is allowed."""
         until, ticks = self._latest + 1, self.revision.speculation
-        if ticks is not None:
-            until = min(until, self.now + ticks)
+        if ticks is not None:  # before any punctuation, all events are too far after it
+            until = min(until, self.now + ticks) if self.now > BEGINNING else BEGINNING
         return max(until, self.now, self._way.now)
 
     # ---- snapshots ---------------------------------------------------------------------------------------
