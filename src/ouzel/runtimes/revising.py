@@ -36,7 +36,9 @@ from ouzel.runtimes.op_column import (
 )
 from ouzel.runtimes.quarantine import Report, bad_table, refuse
 from ouzel.runtimes.reading import Reading, settled
-from ouzel.runtimes.regions import Order, Region, Regions, region_keys
+from ouzel.runtimes.region import Order, Region
+from ouzel.runtimes.region_keys import region_keys
+from ouzel.runtimes.regions import Regions
 from ouzel.runtimes.reported import OP, check_columns
 from ouzel.runtimes.revision import Revision, check_revision, read_revision, speculation_ticks
 from ouzel.runtimes.rewinding import Remade, Rewinding
