@@ -201,8 +201,8 @@ def _columns(query: BoundQuery) -> set[str]:
     """The columns of a result that users name."""
     if query.members is not None:
         return {query.members.id} | _columns(query.members.template)
-    if query.algebra is not None:
-        return {one.name for one in query.algebra.attributes}
+    if query.attributes is not None:
+        return {one.name for one in query.attributes}
     if query.aggregates:
         return {one.name for one in query.aggregates} | {test.attribute for test in query.equivalences}
     return {one.name for one in query.output} or {one.variable for one in query.components if not one.negative}

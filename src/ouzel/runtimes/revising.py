@@ -37,7 +37,9 @@ from ouzel.runtimes.op_column import (
 )
 from ouzel.runtimes.quarantine import Report, bad_table, refuse
 from ouzel.runtimes.reading import Reading, settled
-from ouzel.runtimes.regions import Order, Region, Regions, region_keys
+from ouzel.runtimes.region import Order, Region
+from ouzel.runtimes.region_keys import region_keys
+from ouzel.runtimes.regions import Regions
 from ouzel.runtimes.reported import OP, check_columns
 from ouzel.runtimes.revision import Revision, check_revision, read_revision, speculation_ticks
 from ouzel.runtimes.rewinding import Remade, Rewinding
@@ -295,8 +297,8 @@ class Revising(Matcher):
     def _until(self) -> int:
         """Up to which time events are matched: those that came, as far after the punctuation as is allowed."""
         until, ticks = self._latest + 1, self.revision.speculation
-        if ticks is not None:
-            until = min(until, self.now + ticks)
+        if ticks is not None:  # before any punctuation, all events are too far after it
+            until = min(until, self.now + ticks) if self.now > BEGINNING else BEGINNING
         return max(until, self.now, self._way.now)
 
     # ---- snapshots ---------------------------------------------------------------------------------------
