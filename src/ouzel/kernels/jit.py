@@ -33,6 +33,8 @@ from ouzel.kernels import (
     records,
     shared,
     shared_links,
+    shared_moments,
+    shared_rows,
     shared_tests,
     windows,
 )
@@ -43,7 +45,8 @@ from ouzel.kernels.unbroken import unbroken
 Kernel = Callable[..., Any]
 
 _MODULES = (
-    *(arithmetic, arrays, numbering, ordering, paths, records, shared, shared_links, shared_tests, windows),
+    *(arithmetic, arrays, numbering, ordering, paths, records, windows),
+    *(shared, shared_links, shared_moments, shared_rows, shared_tests),
 )
 
 PLAIN: dict[str, FunctionType] = {
@@ -57,7 +60,7 @@ PLAIN: dict[str, FunctionType] = {
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """How Numba compiles.  nogil: kernels run in several threads at once; numpy: our own code checks divisors."""
 
-BORROWING = tuple(one.__name__ for one in (shared, shared_links, shared_tests))
+BORROWING = tuple(one.__name__ for one in (shared, shared_links, shared_moments, shared_tests))
 """Modules whose plain functions only borrow arrays, and make none."""
 
 _HEADER = '''"""Written by Ouzel; safe to delete."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.kernels import shared_links as links
+from ouzel.kernels import shared_rows as at
 from ouzel.kernels import shared_tests as kernel
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.shared.columns import Columns
@@ -112,7 +113,7 @@ class Graph:
         known = np.full(len(firsts), -1)
         if self.merging:
             texts = [row.tobytes() for row in keys[firsts]]
-            users = self.nodes.data[:, 6]
+            users = self.nodes.data[:, at.NODE_USERS]
             for place, text in enumerate(texts):
                 node = self._merged.get(text, -1)
                 known[place] = node if node >= 0 and users[node] > 0 else -1
@@ -123,7 +124,7 @@ class Graph:
             if self.merging:
                 self._merged.update((texts[place], int(known[place])) for place in new)
         found = known if inverse is None else known[inverse]
-        np.add.at(self.nodes.data[:, 6], found, 1)
+        np.add.at(self.nodes.data[:, at.NODE_USERS], found, 1)
         return found
 
     def _sources(self, source: int, number: int, count: int, path: Any) -> Any:
@@ -163,18 +164,18 @@ class Graph:
         self.lives.data[query] = 0
         for state in reversed(range(len(outline.states))):
             node = int(own[state])
-            self.nodes.data[node, 6] -= 1
-            if self.nodes.data[node, 6] == 0:
+            self.nodes.data[node, at.NODE_USERS] -= 1
+            if self.nodes.data[node, at.NODE_USERS] == 0:
                 self._remove_node(node)
         path[query - first] = -1
 
     def _remove_node(self, node: int) -> None:
         arrays = self.arrays
-        edge = int(self.nodes.data[node, 9])
+        edge = int(self.nodes.data[node, at.NODE_EDGE])
         while edge != -1:
             self._run(links.unlink_edge, 1)(arrays, edge)
-            self.edge_origins.data[edge, 0] = -1
-            edge = int(self.edge_origins.data[edge, 1])
+            self.edge_origins.data[edge, at.ORIGIN_GROUP] = -1
+            edge = int(self.edge_origins.data[edge, at.ORIGIN_NEXT])
 
     # ---- links -------------------------------------------------------------------------------------------
 
@@ -214,19 +215,21 @@ class _Making:
         edges = graph.edges.count
         if state.waits is not None:
             forks = graph.forks.filled(count, -1) + np.arange(count)
-            graph.nodes.data[nodes, 8] = forks
+            graph.nodes.data[nodes, at.NODE_FORK] = forks
             is_only = graph.indexed and len(state.waits.gate) == 1
             for one in state.waits.gate:
                 gates = self._gates(nodes, one, forks, ends=state.waits.ends, is_only=is_only)
             if is_only:
-                graph.probe(int(graph.gates.data[gates[0], 1]), shared[0])
+                graph.probe(int(graph.gates.data[gates[0], at.GATE_SIGNATURE]), shared[0])
                 graph._run(links.index_nodes, count)(graph.arrays, base, base + count)
         for way, given in zip(state.ways, self.sources, strict=True):
             source = np.where(given == _SELF, nodes, given)
             is_choice = len(way.asks) > 1
             stamps = graph.edges.count + np.arange(count) if is_choice else np.full(count, -1)
             for one in way.asks:
-                forks = np.zeros(count, np.int64) if way.source == START else graph.nodes.data[source, 8]
+                forks = (
+                    np.zeros(count, np.int64) if way.source == START else graph.nodes.data[source, at.NODE_FORK]
+                )
                 self._edges(forks, one, nodes, way.place, stamps)
         graph._run(links.own_edges, count)(graph.arrays, edges, graph.edges.count)
         graph.link(edges)

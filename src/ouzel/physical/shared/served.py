@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ouzel.kernels import shared_rows as at
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import UnsuitableError
@@ -97,7 +98,7 @@ class Served:
         lives = np.array([[BEGINNING, END]])
         if any(members.written.valid):
             lives = lives_of(members, pa.Table.from_pylist([row], members.rows.schema))
-        lives[:, 0] = np.maximum(lives[:, 0], since)
+        lives[:, at.SINCE] = np.maximum(lives[:, at.SINCE], since)
         number = self.graph.insert(item.outline, values_of_row(members, row), lives)
         self._whose.append([(self.items.index(item), len(item.names))])
         item.numbers.append(number)
