@@ -49,59 +49,29 @@ def signed_values(graph: Any, s: int, first: int, values: Any, at: int) -> int:
 # ---- links -----------------------------------------------------------------------------------------------
 
 
-def link_edges(graph: Any, begin: int, end: int) -> None:
-    """Let edges be found: those of their group that have the same values are in one chain."""
-    size = len(graph.edge_heads) - 1
-    for x in range(begin, end):
-        group = graph.edge_origins[x, at.ORIGIN_GROUP]
-        if group < 0:  # it is no more
-            continue
-        hash_ = signed_values(graph, graph.groups[group, at.GROUP_SIGNATURE], group, graph.edge_values, x)
-        graph.edges[x, at.EDGE_HASH] = hash_
-        graph.edges[x, at.EDGE_NEXT] = graph.edge_heads[hash_ & size]
-        graph.edge_heads[hash_ & size] = x
+def link_edge(graph: Any, x: int) -> None:
+    """Let an edge be found: those of its group that have the same values are in one chain."""
+    group = graph.edge_origins[x, at.ORIGIN_GROUP]
+    hash_ = signed_values(graph, graph.groups[group, at.GROUP_SIGNATURE], group, graph.edge_values, x)
+    slot = hash_ & (len(graph.edge_heads) - 1)
+    graph.edges[x, at.EDGE_HASH] = hash_
+    graph.edges[x, at.EDGE_NEXT] = graph.edge_heads[slot]
+    graph.edge_heads[slot] = x
 
 
-def find_groups(graph: Any, forks: Any, s: int, groups: int, out: Any) -> int:
-    """The groups of edges of forks that have a signature, made where there are none; how many there are then."""
-    for k in range(len(forks)):
-        group = graph.forks[forks[k]]
-        while group != -1 and graph.groups[group, at.GROUP_SIGNATURE] != s:
-            group = graph.groups[group, at.GROUP_NEXT]
-        if group == -1:
-            group = groups
-            graph.groups[group, at.GROUP_FORK] = forks[k]
-            graph.groups[group, at.GROUP_SIGNATURE] = s
-            graph.groups[group, at.GROUP_NEXT] = graph.forks[forks[k]]
-            graph.forks[forks[k]] = group
-            groups += 1
-        out[k] = group
-    return groups
+def relink_edges(graph: Any, count: int) -> None:
+    """Let all edges be found anew, as there is more room for them."""
+    for x in range(count):
+        if graph.edge_origins[x, at.ORIGIN_GROUP] >= 0:  # else it is no more
+            link_edge(graph, x)
 
 
-def add_gates(graph: Any, begin: int, end: int, lasts: Any) -> None:
-    """Let gates be those of their nodes; `lasts` is for how long each may open, -1 for ever."""
-    for g in range(begin, end):
-        node = graph.gates[g, at.GATE_NODE]
-        is_first = graph.nodes[node, at.NODE_GATE] == -1
-        longest = lasts[g - begin]
-        if longest < 0 or (graph.nodes[node, at.NODE_LASTS] < 0 and not is_first):
-            graph.nodes[node, at.NODE_LASTS] = -1
-        else:
-            graph.nodes[node, at.NODE_LASTS] = (
-                longest if is_first else max(longest, graph.nodes[node, at.NODE_LASTS])
-            )
-        graph.gates[g, at.GATE_NEXT] = graph.nodes[node, at.NODE_GATE]
-        graph.nodes[node, at.NODE_GATE] = g
-        if graph.nodes[node, at.NODE_RUNS] > 0 and graph.nodes[node, at.NODE_HASH] < 0:
-            link_gate(graph, g)
-
-
-def add_accepts(graph: Any, begin: int, end: int, nodes: Any) -> None:
-    """Let nodes be where queries end."""
-    for a in range(begin, end):
-        graph.accepts[a, at.ACCEPT_NEXT] = graph.nodes[nodes[a - begin], at.NODE_ACCEPT]
-        graph.nodes[nodes[a - begin], at.NODE_ACCEPT] = a
+def relink_merged(graph: Any, count: int) -> None:
+    """Let all states that were merged be found anew, as there is more room for them."""
+    for entry in range(count):
+        slot = graph.merged[entry, at.MERGED_HASH] & (len(graph.merged_heads) - 1)
+        graph.merged[entry, at.MERGED_NEXT] = graph.merged_heads[slot]
+        graph.merged_heads[slot] = entry
 
 
 def remove_accept(graph: Any, node: int, query: int) -> None:
@@ -119,16 +89,13 @@ def remove_accept(graph: Any, node: int, query: int) -> None:
         a = after
 
 
-def own_edges(graph: Any, begin: int, end: int) -> None:
-    """Let edges be those that lead to their nodes."""
-    for x in range(begin, end):
-        node = graph.edges[x, at.EDGE_NODE]
-        graph.edge_origins[x, at.ORIGIN_NEXT] = graph.nodes[node, at.NODE_EDGE]
-        graph.nodes[node, at.NODE_EDGE] = x
-        # where runs of the node are found by what its gate wants, an edge knows all that a new one needs
-        is_told = graph.nodes[node, at.NODE_HASH] >= 0 and graph.nodes[node, at.NODE_COLUMN] < 0
-        graph.edges[x, at.EDGE_WAITS] = graph.nodes[node, at.NODE_HASH] if is_told else -1
-        graph.edges[x, at.EDGE_LASTS] = graph.nodes[node, at.NODE_LASTS]
+def remove_node(graph: Any, node: int) -> None:
+    """Let the edges that lead to a node be found no more."""
+    x = graph.nodes[node, at.NODE_EDGE]
+    while x != -1:
+        unlink_edge(graph, x)
+        graph.edge_origins[x, at.ORIGIN_GROUP] = -1
+        x = graph.edge_origins[x, at.ORIGIN_NEXT]
 
 
 def unlink_edge(graph: Any, x: int) -> None:
@@ -290,15 +257,6 @@ def relink_gates(graph: Any, count: int) -> None:
         node = graph.gates[g, at.GATE_NODE]
         if node >= 0 and graph.nodes[node, at.NODE_RUNS] > 0 and graph.nodes[node, at.NODE_HASH] < 0:
             link_gate(graph, g)
-
-
-def index_nodes(graph: Any, begin: int, end: int) -> None:
-    """Let runs at nodes with one gate be found by what that wants, and not by the node."""
-    for node in range(begin, end):
-        g = graph.nodes[node, at.NODE_GATE]
-        graph.nodes[node, at.NODE_HASH] = signed_values(
-            graph, graph.gates[g, at.GATE_SIGNATURE], graph.nodes[node, at.NODE_COLUMN], graph.gate_values, g
-        )
 
 
 def sweep_runs(graph: Any, runs: Any, state: Any, count: int, now: int) -> None:

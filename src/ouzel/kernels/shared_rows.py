@@ -110,8 +110,49 @@ FOUND_QUERY, FOUND_STATE, FOUND_WIDTH = range(3)
     PEAK,
     POSITION,
     LOST,
-    STATE_WIDTH,
+    WORK_WIDTH,
 ) = range(15)
 """Of the state of the kernel: the first free place of a run, how many runs there are, and how many
 events they hold; the latest stamp, that of the
 moment and of the event; how many are spawned, doomed and found; what is counted; the next event."""
+
+# ---- layouts: what the states of queries that are written alike have in common --------------------------------
+
+(
+    STATE_WAYS,
+    STATE_WAYS_END,
+    STATE_WAITS,
+    STATE_GATES,
+    STATE_GATES_END,
+    STATE_WAIT_ENDS,
+    STATE_COLUMN,
+    STATE_PLACE,
+    STATE_OTHER,
+    STATE_STRUCTURE,
+    STATE_KEYS,
+    STATE_KEYS_END,
+    STATE_ENDS,
+    STATE_WIDTH,
+) = range(14)
+"""Of a state: ways from, up to; whether runs wait, and how they are found; what its gates ask from, up to; whether
+these end the wait; the key's column, place and other column; the number of its structure; columns of constants by
+which it is told from others, from, up to; whether queries end there."""
+
+NO_WAIT, BY_NODE, BY_GATE = range(3)
+"""How runs that wait are found."""
+
+WAY_SOURCE, WAY_PLACE, WAY_ASKS, WAY_ASKS_END, WAY_WIDTH = range(5)
+"""Of a way: the state before, place of the variable, what it asks from, up to: alternatives."""
+
+ASKS_SIGNATURE, ASKS_SIGN, ASKS_TESTS, ASKS_DYNAMIC, ASKS_END, ASKS_WIDTH = range(6)
+"""Of an alternative: signature; tests by which it is found from, others from, those with what a run holds from, up
+to."""
+
+LAYOUT_ASKS, LAYOUT_CONSTANTS, LAYOUT_WIDTH, LAYOUT_PROGRAM, LAYOUT_TEST_WIDTH = range(5)
+"""Of a test: kind, column, variable and other, a byte each; columns of constants from, how many; the program."""
+
+MERGED_HASH, MERGED_NEXT, MERGED_KEY, MERGED_NODE, MERGED_WIDTH = range(5)
+"""Of a state that was merged: the hash of its key, next in its chain, where the key is, the node."""
+
+NODES, GATES, FORKS, GROUPS, EDGES, TESTS, NUMBERS, ACCEPTS, MERGED, KEYS, COUNTS_WIDTH = range(11)
+"""How many there are of each."""

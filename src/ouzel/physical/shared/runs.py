@@ -33,7 +33,7 @@ class Runs:
         self._held = np.full((_LEAST, width), -1)
         self._seen = np.full(_LEAST, -1)
         self._heads = np.full(_LEAST, -1)
-        self._state = np.zeros(at.STATE_WIDTH, np.int64)
+        self._state = np.zeros(at.WORK_WIDTH, np.int64)
         self._spawned = np.empty((_LEAST, at.SPAWN_WIDTH), np.int64)
         self._found, self._found_held = (
             np.empty((_LEAST, at.FOUND_WIDTH), np.int64),

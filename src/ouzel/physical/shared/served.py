@@ -17,6 +17,7 @@ from ouzel.physical.event_table import Integers
 from ouzel.physical.shared.columns import Columns
 from ouzel.physical.shared.conditions import Reader, Values
 from ouzel.physical.shared.graph import Graph
+from ouzel.physical.shared.layout import Layout
 from ouzel.physical.shared.outline import Outline, outline_of
 from ouzel.physical.shared.parameters import lives_of, values_of, values_of_row
 from ouzel.physical.shared.tables import Table
@@ -32,6 +33,7 @@ class Item:
 
     query: BoundQuery
     outline: Outline
+    layout: Layout
     numbers: list[int]
     names: list[Any] = field(default_factory=list)
     _ids: pa.Array | None = None
@@ -64,21 +66,22 @@ class Served:
         outline = outline_for(
             plain, self.graph.reader, frozenset() if members is None else frozenset(members.parameters)
         )
+        layout = Layout(outline, self.graph)
         self.width = max(self.width, outline.width)
         number = len(self.items)
         if members is None:
             lives = np.array([[BEGINNING, END]])
-            first = self.graph.insert(outline, Values(1, {}), lives)
-            self.items.append(Item(query, outline, [first]))
+            first = self.graph.insert(layout, Values(1, {}), lives)
+            self.items.append(Item(query, outline, layout, [first]))
             self._whose.append([(number, 0)])
             return
         rows = members.rows
         assert rows is not None
         count = rows.num_rows
-        item = Item(query, outline, [], rows.column(members.id).to_pylist())
+        item = Item(query, outline, layout, [], rows.column(members.id).to_pylist())
         self.items.append(item)
         if count:
-            first = self.graph.insert(outline, values_of(members, rows), lives_of(members, rows))
+            first = self.graph.insert(layout, values_of(members, rows), lives_of(members, rows))
             item.numbers = list(range(first, first + count))
             self._whose.append(np.stack([np.full(count, number), np.arange(count)], 1))
 
@@ -99,7 +102,7 @@ class Served:
         if any(members.written.valid):
             lives = lives_of(members, pa.Table.from_pylist([row], members.rows.schema))
         lives[:, at.SINCE] = np.maximum(lives[:, at.SINCE], since)
-        number = self.graph.insert(item.outline, values_of_row(members, row), lives)
+        number = self.graph.insert(item.layout, values_of_row(members, row), lives)
         self._whose.append([(self.items.index(item), len(item.names))])
         item.numbers.append(number)
         item.names.append(row[members.id])

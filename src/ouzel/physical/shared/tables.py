@@ -66,8 +66,22 @@ class GraphArrays(NamedTuple):
     programs: Any
     steps: Any
     numbers: Any
+    number_bits: Any
     accepts: Any
     lives: Any
+    merged: Any
+    merged_heads: Any
+    keys: Any
+
+
+class LayoutArrays(NamedTuple):
+    """What kernels know of the states of queries that are written alike."""
+
+    states: Any
+    ways: Any
+    asks: Any
+    tests: Any
+    keys: Any
 
 
 class RunArrays(NamedTuple):
