@@ -64,6 +64,10 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 BORROWING = tuple(one.__name__ for one in (shared, shared_growing, shared_links, shared_moments, shared_tests))
 """Modules whose plain functions only borrow arrays, and make none."""
 
+BORROWS: dict[str, Any] = {**OPTIONS, "_nrt": False, "forceinline": True}
+"""How Numba compiles these.  Who has an array need not be counted, which takes longer than what they do; and to
+pass on records of many arrays takes longer than that, too: so all that a kernel calls becomes part of it."""
+
 _HEADER = '''"""Written by Ouzel; safe to delete."""
 import numpy as np
 from ouzel.kernels.compiled import {names}
@@ -104,7 +108,7 @@ def _compiler() -> ModuleType:
 @cache
 def plain_digest() -> str:
     """Stands for the plain functions and how they are compiled: Numba does not notice when that changes."""
-    return _digest(f"{OPTIONS}" + "".join(map(inspect.getsource, _MODULES)))
+    return _digest(f"{OPTIONS} {BORROWS}" + "".join(map(inspect.getsource, _MODULES)))
 
 
 def _plain(function: Kernel) -> FunctionType:

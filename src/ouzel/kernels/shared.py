@@ -73,6 +73,29 @@ def take_forks(graph: Any, fork: int, events: Any, e: int, held: Any, i: int, wo
         group = graph.groups[group, at.GROUP_NEXT]
 
 
+def join_starts(graph: Any, known: int, work: Any) -> None:
+    """Look for the first edges of all automata among those that an event satisfies, which are noted from one on.
+
+    Without an index over active nodes, the start of every automaton is one: this is for comparison (Cayuga 5.2.1).
+    """
+    state, spawned = work.state, work.spawned
+    state[at.STAMP] += 1
+    stamp = state[at.STAMP]
+    for k in range(known, state[at.SPAWNED]):
+        graph.edge_stamps[spawned[k, at.SPAWN_EDGE]] = stamp
+    event = spawned[known, at.SPAWN_EVENT] if known < state[at.SPAWNED] else -1
+    state[at.SPAWNED] = known
+    for k in range(len(graph.starts)):
+        x = graph.starts[k]
+        if graph.edge_stamps[x] == stamp:
+            count = state[at.SPAWNED]
+            spawned[count, at.SPAWN_NODE] = graph.edges[x, at.EDGE_NODE]
+            spawned[count, at.SPAWN_RUN] = -1
+            spawned[count, at.SPAWN_EVENT] = event
+            spawned[count, at.SPAWN_EDGE] = x
+            state[at.SPAWNED] += 1
+
+
 def meet_run(graph: Any, runs: Any, events: Any, e: int, g: int, i: int, tests: int, work: Any) -> None:
     """Let a run that waits meet an event at a gate, which asks the tests from one on, and note what comes."""
     if runs.places[i, at.RUN_LAST] >= events.starts[e]:
@@ -188,7 +211,10 @@ def go_through_moment(board: Any, graph: Any, runs: Any, events: Any, work: Any,
         state[at.MARK] = state[at.STAMP]
         meet_by_gates(graph, runs, events, e, work)
         meet_by_nodes(graph, runs, events, e, work)
+        known = state[at.SPAWNED]
         take_forks(graph, 0, events, e, runs.held, -1, work)
+        if len(graph.starts) > 0 and state[at.SPAWNED] <= len(work.spawned):
+            join_starts(graph, known, work)
     beyond = state[at.SPAWNED] - len(work.spawned)
     if beyond > 0:
         if len(work.spawned) < bounds.spawned:

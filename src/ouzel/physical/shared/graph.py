@@ -35,7 +35,7 @@ class Graph:
         self.signatures, self.gate_signatures, self.probes = Table(WIDTH + 1), Table(0), Table(at.PROBE_WIDTH)
         self.programs, self.steps, self.numbers = Table(2), Table(3), Table(0, np.float64)
         self.accepts, self.lives = Table(at.ACCEPT_WIDTH), Table(at.LIFE_WIDTH)
-        self.merged, self.keys = Table(at.MERGED_WIDTH), Table(0)
+        self.merged, self.keys, self.starts = Table(at.MERGED_WIDTH), Table(0), Table(0)
         self.edge_heads, self.gate_heads = np.full(64, -1), np.full(64, -1)
         self.merged_heads = np.full(64 if merging else 0, -1)
         self.forks.append([-1])  # where runs start
@@ -86,6 +86,7 @@ class Graph:
             merged=self.merged.data,
             merged_heads=self.merged_heads,
             keys=self.keys.data,
+            starts=self.starts.data[: self.starts.count],
         )
 
     # ---- queries that come -------------------------------------------------------------------------------
@@ -98,6 +99,7 @@ class Graph:
         self._make_room({kind: values.count * most for kind, most in layout.most.items()})
         first = self.lives.append(lives)
         path = np.empty((values.count, len(layout.arrays.states)), np.int64)
+        edges = self.edges.count
         counts = np.array([tables[0].count for tables in self._grown.values()], np.int64)
         key = np.empty(layout.most[at.KEYS], np.int64)
         insert = kernel_of(growing.insert_queries, values.count)
@@ -105,6 +107,8 @@ class Graph:
         for tables, count in zip(self._grown.values(), counts.tolist(), strict=True):
             for table in tables:
                 table.count = count
+        if not self.indexed:
+            self._note_starts(edges)
         self.paths.append((first, path, layout.ends))
         self._firsts.append(first)
         return first
@@ -123,6 +127,11 @@ class Graph:
         if self.merging and self.merged.count + more[at.MERGED] > len(self.merged_heads):
             self.merged_heads = _heads(self.merged.count + more[at.MERGED])
             kernel_of(links.relink_merged, self.merged.count)(self.arrays, self.merged.count)
+
+    def _note_starts(self, edges: int) -> None:
+        """Without an index, the start of each query is an active node: its edges, from one on."""
+        groups = self.edge_origins.data[edges : self.edges.count, at.ORIGIN_GROUP]
+        self.starts.append(edges + np.flatnonzero(self.groups.data[groups, at.GROUP_FORK] == 0))
 
     def _note_programs(self) -> None:
         """Programs that were read since: their steps."""

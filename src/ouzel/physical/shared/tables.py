@@ -72,6 +72,7 @@ class GraphArrays(NamedTuple):
     merged: Any
     merged_heads: Any
     keys: Any
+    starts: Any
 
 
 class LayoutArrays(NamedTuple):
