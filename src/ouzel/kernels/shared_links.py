@@ -202,7 +202,6 @@ def make_run(graph: Any, runs: Any, events: Any, state: Any, node: int, x: int, 
     runs.places[i, at.RUN_DOOMED] = -1
     runs.places[i, at.RUN_UNTIL] = after_start(events.start_times[runs.held[i, 0]], lasts)
     runs.places[i, at.RUN_HELD] = 2 * held + is_by_gate
-    runs.seen[i] = -1
     link_run(graph, runs, i)
     state[at.COUNT] += 1
     state[at.HELD] += held

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,12 +150,15 @@ class SharedMatching:
         events = self.kept.taken(used)
         rows: Integers = np.where(held < 0, 0, np.searchsorted(used, held))
         items, owners = self.served.owners(found[:, at.FOUND_QUERY])
+        caught = Caught(owners, found[:, at.FOUND_STATE], rows, events)
+        order = caught.order(items)
+        caught, items = caught.taken(order), items[order]
+        edges = np.flatnonzero(np.diff(items, prepend=-1, append=-1)).tolist()
         results = {}
-        for item in np.unique(items).tolist():
-            chosen = np.flatnonzero(items == item)
-            caught = Caught(owners[chosen], found[chosen, at.FOUND_STATE], rows[chosen], events)
-            one = self.served.items[item]
-            results[item] = found_of(one.query, one.outline, caught, one.ids)
+        for begin, end in pairwise(edges):
+            number = int(items[begin])
+            one = self.served.items[number]
+            results[number] = found_of(one.query, one.outline, caught.taken(slice(begin, end)), one.ids)
         return results
 
     # ---- queries that come and go ------------------------------------------------------------------------

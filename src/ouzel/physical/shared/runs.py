@@ -60,7 +60,6 @@ class Runs:
         """Go on with the event at a position, with nothing found yet."""
         self._state[at.POSITION] = position
         self._state[at.FOUND] = 0
-        self._seen[:] = -1  # events may have other numbers now
 
     @property
     def work(self) -> Work:
