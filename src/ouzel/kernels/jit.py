@@ -35,6 +35,7 @@ from ouzel.kernels import (
     shared_growing,
     shared_links,
     shared_moments,
+    shared_ranges,
     shared_rows,
     shared_tests,
     windows,
@@ -47,7 +48,7 @@ Kernel = Callable[..., Any]
 
 _MODULES = (
     *(arithmetic, arrays, numbering, ordering, paths, records, windows),
-    *(shared, shared_growing, shared_links, shared_moments, shared_rows, shared_tests),
+    *(shared, shared_growing, shared_links, shared_moments, shared_ranges, shared_rows, shared_tests),
 )
 
 PLAIN: dict[str, FunctionType] = {
@@ -61,7 +62,9 @@ PLAIN: dict[str, FunctionType] = {
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """How Numba compiles.  nogil: kernels run in several threads at once; numpy: our own code checks divisors."""
 
-BORROWING = tuple(one.__name__ for one in (shared, shared_growing, shared_links, shared_moments, shared_tests))
+BORROWING = tuple(
+    one.__name__ for one in (shared, shared_growing, shared_links, shared_moments, shared_ranges, shared_tests)
+)
 """Modules whose plain functions only borrow arrays, and make none."""
 
 BORROWS: dict[str, Any] = {**OPTIONS, "_nrt": False, "forceinline": True}

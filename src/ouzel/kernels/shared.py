@@ -24,6 +24,7 @@ from ouzel.kernels.shared_moments import (
     room_for_moment,
     settle_moment,
 )
+from ouzel.kernels.shared_ranges import below, bucket_of, next_above
 from ouzel.kernels.shared_tests import passes
 
 STOP, DONE = range(2)
@@ -31,46 +32,62 @@ STOP, DONE = range(2)
 
 def take_forks(graph: Any, fork: int, events: Any, e: int, held: Any, i: int, work: Any) -> None:
     """Note where an event leads from a fork, as far as there is room; all of it is counted."""
-    state, spawned = work.state, work.spawned
-    state[at.STAMP] += 1
-    stamp = state[at.STAMP]
+    work.state[at.STAMP] += 1
     group = graph.forks[fork]
     while group != -1:
         s = graph.groups[group, at.GROUP_SIGNATURE]
         hash_ = signed(graph, s, group, events, e)
         x = graph.edge_heads[hash_ & (len(graph.edge_heads) - 1)] if hash_ >= 0 else -1
         while x != -1:
-            # first what is at hand, then what has to be fetched
-            if (
-                graph.edges[x, at.EDGE_HASH] == hash_
-                and passes(
-                    graph,
-                    graph.edges[x, at.EDGE_TESTS],
-                    graph.edges[x, at.EDGE_TESTS_END],
-                    events,
-                    e,
-                    held,
-                    i,
-                    work,
-                )
-                and graph.edge_origins[x, at.ORIGIN_GROUP] == group
-                and has_values(graph, s, graph.edge_values, x, events, e)
-            ):
-                choice = graph.edges[x, at.EDGE_CHOICE]
-                is_new = True
-                if choice >= 0:
-                    is_new = graph.edge_stamps[choice] != stamp
-                    graph.edge_stamps[choice] = stamp
-                if is_new:
-                    count = state[at.SPAWNED]
-                    if count < len(spawned):
-                        spawned[count, at.SPAWN_NODE] = graph.edges[x, at.EDGE_NODE]
-                        spawned[count, at.SPAWN_RUN] = i
-                        spawned[count, at.SPAWN_EVENT] = e
-                        spawned[count, at.SPAWN_EDGE] = x
-                    state[at.SPAWNED] += 1
+            if graph.edges[x, at.EDGE_HASH] == hash_:
+                take_edge(graph, x, group, s, events, e, held, i, work)
             x = graph.edges[x, at.EDGE_NEXT]
+        if hash_ >= 0 and graph.signatures[s, at.SIGNATURE_RANGE] >= 0 and len(graph.bucket_heads) > 0:
+            take_ranges(graph, hash_, group, s, events, e, held, i, work)
         group = graph.groups[group, at.GROUP_NEXT]
+
+
+def take_ranges(
+    graph: Any, hash_: int, group: int, s: int, events: Any, e: int, held: Any, i: int, work: Any
+) -> None:
+    """Note where an event leads by edges that want a range in which it is."""
+    column = graph.signatures[s, at.SIGNATURE_RANGE]
+    if (events.missing[e] >> column) & 1:
+        return
+    code = events.codes[e, column]
+    bucket = bucket_of(graph, graph.bucket_heads[hash_ & (len(graph.bucket_heads) - 1)], hash_, group)
+    while bucket != -1:
+        end = below(graph, bucket, code)
+        place = next_above(graph, bucket, 0, code)
+        while place < end:
+            x = graph.bucket_edges[graph.buckets[bucket, at.BUCKET_BEGIN] + place, at.SORTED_EDGE]
+            take_edge(graph, x, group, s, events, e, held, i, work)
+            place = next_above(graph, bucket, place + 1, code)
+        bucket = bucket_of(graph, graph.buckets[bucket, at.BUCKET_NEXT], hash_, group)
+
+
+def take_edge(graph: Any, x: int, group: int, s: int, events: Any, e: int, held: Any, i: int, work: Any) -> None:
+    """Note where an event leads by an edge of a group, if it passes its tests; what is at hand comes first."""
+    begin, end = graph.edges[x, at.EDGE_TESTS], graph.edges[x, at.EDGE_TESTS_END]
+    if not (
+        passes(graph, begin, end, events, e, held, i, work)
+        and graph.edge_origins[x, at.ORIGIN_GROUP] == group
+        and has_values(graph, s, graph.edge_values, x, events, e)
+    ):
+        return
+    state, spawned = work.state, work.spawned
+    choice = graph.edges[x, at.EDGE_CHOICE]
+    if choice >= 0:
+        if graph.edge_stamps[choice] == state[at.STAMP]:
+            return
+        graph.edge_stamps[choice] = state[at.STAMP]
+    count = state[at.SPAWNED]
+    if count < len(spawned):
+        spawned[count, at.SPAWN_NODE] = graph.edges[x, at.EDGE_NODE]
+        spawned[count, at.SPAWN_RUN] = i
+        spawned[count, at.SPAWN_EVENT] = e
+        spawned[count, at.SPAWN_EDGE] = x
+    state[at.SPAWNED] += 1
 
 
 def join_starts(graph: Any, known: int, work: Any) -> None:

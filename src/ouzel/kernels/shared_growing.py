@@ -9,10 +9,13 @@ from typing import Any
 
 from ouzel.kernels import shared_rows as at
 from ouzel.kernels.shared_links import link_edge, signed_values, stirred
+from ouzel.kernels.shared_ranges import count_loose
 from ouzel.kernels.shared_tests import COMPUTED, LASTS
 
 START, ITSELF = -1, -2
 """Where an edge may come from, beside a state before: where runs start, and the state that it leads to."""
+LOOSE = 32
+"""So many edges that want a range may be in one chain."""
 _MASK = 0x7FFFFFFFFFFFFFFF
 
 
@@ -190,6 +193,10 @@ def new_edges(
         graph.edge_origins[x, at.ORIGIN_NEXT] = graph.nodes[node, at.NODE_EDGE]
         graph.nodes[node, at.NODE_EDGE] = x
         link_edge(graph, x)
+        is_ranged = graph.signatures[layout.asks[asks, at.ASKS_SIGNATURE], at.SIGNATURE_RANGE] >= 0
+        if is_ranged and count_loose(graph, x, LOOSE + 1) == LOOSE:
+            graph.long[counts[at.LONG]] = x
+            counts[at.LONG] += 1
 
 
 def group_of(graph: Any, counts: Any, fork: int, s: int) -> int:

@@ -22,27 +22,27 @@ def stirred(hash_: int, value: int) -> int:
 def signed(graph: Any, s: int, first: int, events: Any, e: int) -> int:
     """The hash of an event's values of a signature, beginning with a number; -1 if one is missing."""
     hash_ = stirred(s + 1, first)
-    for k in range(graph.signatures[s, 0]):
-        column = graph.signatures[s, k + 1]
+    for k in range(graph.signatures[s, at.SIGNATURE_COUNT]):
+        column = graph.signatures[s, at.SIGNATURE_COLUMNS + k]
         if (events.missing[e] >> column) & 1:
             return -1
         hash_ = stirred(hash_, events.codes[e, column])
     return hash_
 
 
-def has_values(graph: Any, s: int, values: Any, at: int, events: Any, e: int) -> bool:
+def has_values(graph: Any, s: int, values: Any, where: int, events: Any, e: int) -> bool:
     """Whether an event has the values of an entry of a signature."""
-    for k in range(graph.signatures[s, 0]):  # noqa: SIM110 - Numba makes no loop of all()
-        if events.codes[e, graph.signatures[s, k + 1]] != values[at, k]:
+    for k in range(graph.signatures[s, at.SIGNATURE_COUNT]):
+        if events.codes[e, graph.signatures[s, at.SIGNATURE_COLUMNS + k]] != values[where, k]:
             return False
     return True
 
 
-def signed_values(graph: Any, s: int, first: int, values: Any, at: int) -> int:
+def signed_values(graph: Any, s: int, first: int, values: Any, where: int) -> int:
     """The hash of the values of an entry, as that of an event which has them."""
     hash_ = stirred(s + 1, first)
-    for k in range(graph.signatures[s, 0]):
-        hash_ = stirred(hash_, values[at, k])
+    for k in range(graph.signatures[s, at.SIGNATURE_COUNT]):
+        hash_ = stirred(hash_, values[where, k])
     return hash_
 
 
@@ -62,7 +62,8 @@ def link_edge(graph: Any, x: int) -> None:
 def relink_edges(graph: Any, count: int) -> None:
     """Let all edges be found anew, as there is more room for them."""
     for x in range(count):
-        if graph.edge_origins[x, at.ORIGIN_GROUP] >= 0:  # else it is no more
+        is_there = graph.edge_origins[x, at.ORIGIN_GROUP] >= 0
+        if is_there and graph.edges[x, at.EDGE_NEXT] != at.IN_BUCKET:
             link_edge(graph, x)
 
 
@@ -100,6 +101,8 @@ def remove_node(graph: Any, node: int) -> None:
 
 def unlink_edge(graph: Any, x: int) -> None:
     """Let an edge be found no more."""
+    if graph.edges[x, at.EDGE_NEXT] == at.IN_BUCKET:
+        return
     slot = graph.edges[x, at.EDGE_HASH] & (len(graph.edge_heads) - 1)
     before, other = -1, graph.edge_heads[slot]
     while other != x:

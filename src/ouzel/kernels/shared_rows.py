@@ -43,6 +43,22 @@ LINK_NEXT, LINK_BEFORE, LINK_WIDTH = range(3)
 PROBE_SIGNATURE, PROBE_COLUMN, PROBE_WIDTH = range(3)
 """Of a probe: the signature of gates that are the only ones of their nodes, and the column of the key, or -1."""
 
+SIGNATURE_COUNT, SIGNATURE_COLUMNS, SIGNATURE_RANGE, SIGNATURE_WIDTH = 0, 1, 5, 6
+"""Of a signature: how many columns there are, the columns, and one of which edges want a range, or -1."""
+
+BUCKET_HASH, BUCKET_NEXT, BUCKET_GROUP, BUCKET_COLUMN, BUCKET_BEGIN, BUCKET_COUNT, BUCKET_TREE, BUCKET_SIZE = (
+    range(8)
+)
+BUCKET_WIDTH = 8
+"""Of a bucket: hash; next in its chain; group, -1 once it is no more; column; its edges from, how many; where
+the tree of upper bounds begins, and for how many edges that is."""
+
+SORTED_EDGE, SORTED_LOW, SORTED_WIDTH = range(3)
+"""Of an edge in a bucket: its number and its lower bound."""
+
+IN_BUCKET = -2
+"""What an edge has in place of the next in its chain if it is in none."""
+
 GROUP_FORK, GROUP_SIGNATURE, GROUP_NEXT, GROUP_WIDTH = range(4)
 """Of a group of edges: fork, signature, next group of the fork."""
 
@@ -154,5 +170,5 @@ LAYOUT_ASKS, LAYOUT_CONSTANTS, LAYOUT_WIDTH, LAYOUT_PROGRAM, LAYOUT_TEST_WIDTH =
 MERGED_HASH, MERGED_NEXT, MERGED_KEY, MERGED_NODE, MERGED_WIDTH = range(5)
 """Of a state that was merged: the hash of its key, next in its chain, where the key is, the node."""
 
-NODES, GATES, FORKS, GROUPS, EDGES, TESTS, NUMBERS, ACCEPTS, MERGED, KEYS, COUNTS_WIDTH = range(11)
-"""How many there are of each."""
+NODES, GATES, FORKS, GROUPS, EDGES, TESTS, NUMBERS, ACCEPTS, MERGED, KEYS, LONG, COUNTS_WIDTH = range(12)
+"""How many there are of each; last, of edges that have made a chain long."""

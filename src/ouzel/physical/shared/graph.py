@@ -15,6 +15,7 @@ from ouzel.kernels import shared_growing as growing
 from ouzel.kernels import shared_links as links
 from ouzel.kernels import shared_rows as at
 from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.shared.buckets import Buckets
 from ouzel.physical.shared.columns import Columns
 from ouzel.physical.shared.conditions import Reader, Values
 from ouzel.physical.shared.layout import Layout
@@ -32,7 +33,8 @@ class Graph:
         self.gate_links, self.forks, self.groups = Table(at.LINK_WIDTH), Table(0), Table(at.GROUP_WIDTH)
         self.edges, self.edge_values, self.edge_stamps = Table(at.EDGE_WIDTH), Table(WIDTH), Table(0)
         self.edge_origins, self.tests = Table(at.ORIGIN_WIDTH), Table(at.TEST_WIDTH)
-        self.signatures, self.gate_signatures, self.probes = Table(WIDTH + 1), Table(0), Table(at.PROBE_WIDTH)
+        self.signatures, self.gate_signatures = Table(at.SIGNATURE_WIDTH), Table(0)
+        self.probes, self.long, self.buckets = Table(at.PROBE_WIDTH), Table(0), Buckets()
         self.programs, self.steps, self.numbers = Table(2), Table(3), Table(0, np.float64)
         self.accepts, self.lives = Table(at.ACCEPT_WIDTH), Table(at.LIFE_WIDTH)
         self.merged, self.keys, self.starts = Table(at.MERGED_WIDTH), Table(0), Table(0)
@@ -50,8 +52,9 @@ class Graph:
             at.ACCEPTS: (self.accepts,),
             at.MERGED: (self.merged,),
             at.KEYS: (self.keys,),
+            at.LONG: (self.long,),
         }
-        self._signatures: dict[tuple[int, ...], int] = {}
+        self._signatures: dict[tuple[tuple[int, ...], int], int] = {}
         self._probes: set[tuple[int, int | None]] = set()
         self._structures: dict[Any, int] = {}
         self.paths: list[tuple[int, Any, frozenset[int]]] = []
@@ -87,6 +90,11 @@ class Graph:
             merged_heads=self.merged_heads,
             keys=self.keys.data,
             starts=self.starts.data[: self.starts.count],
+            long=self.long.data,
+            buckets=self.buckets.rows.data,
+            bucket_heads=self.buckets.heads,
+            bucket_edges=self.buckets.edges.data,
+            bucket_trees=self.buckets.trees.data,
         )
 
     # ---- queries that come -------------------------------------------------------------------------------
@@ -107,6 +115,9 @@ class Graph:
         for tables, count in zip(self._grown.values(), counts.tolist(), strict=True):
             for table in tables:
                 table.count = count
+        for edge in self.long.data[: self.long.count].tolist():
+            self.buckets.sort(self, edge)
+        self.long.count = 0
         if not self.indexed:
             self._note_starts(edges)
         self.paths.append((first, path, layout.ends))
@@ -141,13 +152,13 @@ class Graph:
 
     # ---- what there are numbers for ----------------------------------------------------------------------
 
-    def signature(self, columns: tuple[int, ...]) -> int:
-        """The number of a signature: some columns whose values must be equal to constants."""
-        if columns not in self._signatures:
-            self._signatures[columns] = self.signatures.append(
-                [(len(columns), *columns, *[0] * (WIDTH - len(columns)))]
+    def signature(self, columns: tuple[int, ...], ranged: int = -1) -> int:
+        """The number of a signature: some columns whose values must be equal to constants, and one in a range."""
+        if (columns, ranged) not in self._signatures:
+            self._signatures[columns, ranged] = self.signatures.append(
+                [(len(columns), *columns, *[0] * (WIDTH - len(columns)), ranged)]
             )
-        return self._signatures[columns]
+        return self._signatures[columns, ranged]
 
     def structure(self, asked: Any) -> int:
         """The number of what states have in common that may be one."""

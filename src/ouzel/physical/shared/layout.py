@@ -24,8 +24,8 @@ class Numbering(Protocol):
 
     indexed: bool
 
-    def signature(self, columns: tuple[int, ...]) -> int:
-        """The number of a signature: some columns whose values must be equal to constants."""
+    def signature(self, columns: tuple[int, ...], ranged: int = -1) -> int:
+        """The number of a signature: some columns whose values must be equal to constants, and one in a range."""
 
     def structure(self, asked: Any) -> int:
         """The number of what states have in common that may be one."""
@@ -86,6 +86,7 @@ class Layout:
             at.ACCEPTS: len(self.ends),
             at.MERGED: states,
             at.KEYS: keys,
+            at.LONG: edges,
         }
 
     # ---- states ------------------------------------------------------------------------------------------
@@ -94,7 +95,7 @@ class Layout:
         ways = len(self._ways)
         for way in state.ways:
             source = way.source if way.source != number else ITSELF
-            self._ways.append((source, way.place, *self._alternatives(way.asks, signed=True)))
+            self._ways.append((source, way.place, *self._alternatives(way.asks, signed=True, ranged=True)))
         keys = len(self._keys)
         tests = dict.fromkeys(state.tests)
         self._keys += [self._begins[test] + k for test in tests for k in range(test.width)]
@@ -115,7 +116,7 @@ class Layout:
             self._graph.look_for(row[at.ASKS_SIGNATURE], key[0] if is_by_gate else None)
         return [at.BY_GATE if is_by_gate else at.BY_NODE, begin, end, int(waits.ends), *key]
 
-    def _alternatives(self, asks: Alternatives, *, signed: bool) -> tuple[int, int]:
+    def _alternatives(self, asks: Alternatives, *, signed: bool, ranged: bool = False) -> tuple[int, int]:
         """Write alternatives, `signed` if they are found by values they want; from where to where they are."""
         begin = len(self._asks)
         for one in asks:
@@ -127,7 +128,8 @@ class Layout:
             for tests in (sign, static, dynamic):
                 self._tests += map(self._test, tests)
                 places.append(len(self._tests))
-            self._asks.append((self._graph.signature(tuple(test.column for test in sign)), *places))
+            column = _ranged(sign, static) if ranged else -1
+            self._asks.append((self._graph.signature(tuple(test.column for test in sign), column), *places))
         return begin, len(self._asks)
 
     def _test(self, test: Test) -> Sequence[int]:
@@ -148,6 +150,15 @@ def _sign(asks: Conjunction) -> list[Test]:
         if test.is_equality and len(chosen) < WIDTH:
             chosen.setdefault(test.column, test)
     return [chosen[column] for column in sorted(chosen)]
+
+
+def _ranged(sign: list[Test], static: list[Test]) -> int:
+    """The column by whose range an edge is found, or -1: if it wants no value but that of its type."""
+    if any(test.of is not None and test.of.name for test in sign):
+        return -1
+    among = [test for test in static if not test.is_equality]
+    both = [test for test in among if len(test.constants) > 1]
+    return next((test.column for test in (*both, *among)), -1)
 
 
 def _structure(state: OutlineState, number: int) -> Any:

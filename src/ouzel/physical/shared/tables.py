@@ -73,6 +73,11 @@ class GraphArrays(NamedTuple):
     merged_heads: Any
     keys: Any
     starts: Any
+    long: Any
+    buckets: Any
+    bucket_heads: Any
+    bucket_edges: Any
+    bucket_trees: Any
 
 
 class LayoutArrays(NamedTuple):
