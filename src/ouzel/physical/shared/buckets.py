@@ -30,6 +30,12 @@ class Buckets:
         self.rows, self.edges, self.trees = Table(at.BUCKET_WIDTH), Table(at.SORTED_WIDTH), Table(0)
         self.heads = np.full(0, -1)
 
+    @property
+    def in_use(self) -> int:
+        """How many edges are in buckets, those included that were removed since."""
+        rows = self.rows.data[: self.rows.count]
+        return int(rows[rows[:, at.BUCKET_GROUP] >= 0, at.BUCKET_COUNT].sum())
+
     def sort(self, graph: Graph, first: int) -> None:
         """Make a bucket of the edges in whose chain there is one."""
         hash_ = int(graph.edges.data[first, at.EDGE_HASH])

@@ -97,6 +97,21 @@ class Graph:
             bucket_trees=self.buckets.trees.data,
         )
 
+    @property
+    def states(self) -> int:
+        """How many states the queries that are there have, each for itself."""
+        return sum(int(np.count_nonzero(path >= 0)) for _first, path, _ends in self.paths)
+
+    @property
+    def live_nodes(self) -> int:
+        """How many nodes these are."""
+        return int(np.count_nonzero(self.nodes.data[: self.nodes.count, at.NODE_USERS] > 0))
+
+    @property
+    def live_edges(self) -> int:
+        """How many edges lead to them."""
+        return int(np.count_nonzero(self.edge_origins.data[: self.edges.count, at.ORIGIN_GROUP] >= 0))
+
     # ---- queries that come -------------------------------------------------------------------------------
 
     def insert(self, layout: Layout, values: Values, lives: Any) -> int:

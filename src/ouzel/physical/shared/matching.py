@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +161,11 @@ class SharedMatching:
             one = self.served.items[number]
             results[number] = found_of(one.query, one.outline, caught.taken(slice(begin, end)), one.ids)
         return results
+
+    @property
+    def plan_now(self) -> SharedPlan:
+        """The plan with those that it serves now."""
+        return replace(self.plan, at_work=self.served)
 
     # ---- queries that come and go ------------------------------------------------------------------------
 

@@ -133,20 +133,20 @@ class Served:
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 
-    def _live(self) -> list[int]:
+    def live(self) -> list[int]:
         """The numbers of all queries that are there, in the order in which another would number them from 0."""
         return [number for item in self.items for number in item.numbers if number >= 0]
 
     def lives(self) -> Any:
         """From when until when each of them is valid."""
-        return self.graph.lives.data[self._live()].copy()
+        return self.graph.lives.data[self.live()].copy()
 
     def owners_of_nodes(self) -> tuple[Integers, Integers]:
         """Of each node a query that has it as a state, by its place among those that are there, and that state."""
         nodes = self.graph.nodes.count
         queries, states = np.full(nodes, -1), np.full(nodes, -1)
         places = np.full(self.graph.lives.count, -1)
-        live = self._live()
+        live = self.live()
         places[live] = np.arange(len(live))
         for first, path, _outline in self.graph.paths:
             for state in range(path.shape[1]):
