@@ -58,6 +58,7 @@ class Layout:
             np.array(self._keys, np.int64),
         )
         self.most = self._most(outline)
+        del self._graph  # which may be gone before this
 
     def constants(self, values: Values, columns: Columns) -> Any:
         """The constants of all tests, a row for each query."""

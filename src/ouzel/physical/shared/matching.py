@@ -25,6 +25,8 @@ from ouzel.physical.stoppable import stoppable
 # Which parts of the memory are for runs, for matches, and for what one moment makes; what grows is there twice.
 RUNS, FOUND, SPAWNED = 1 / 2, 1 / 4, 1 / 4
 _TWICE = 2
+# So many queries that have gone, and texts that only events had, may be left behind.
+GONE, TEXTS = 4_096, 65_536
 # Bounds by the reason for which a kernel comes back.
 _TOO_MANY = {
     moments.TOO_MANY_RUNS: "runs",
@@ -50,6 +52,7 @@ class SharedMatching:
         self.kept = Kept()
         self.waiting: int | None = None
         self._nothing: dict[int, Found] = {}
+        self._texts = len(self.served.columns.texts)
 
     @property
     def open_runs(self) -> int:
@@ -74,6 +77,7 @@ class SharedMatching:
         results = self._results(found, held)
         if not self.once:
             self._forget(now)
+            self._tidy()
         return tuple(
             results[number] if number in results else self._none(number, query, events)
             for number, query in enumerate(queries)
@@ -177,10 +181,23 @@ class SharedMatching:
     def remove(self, id_: Any) -> None:
         """End a query of the set."""
         self.served.remove_row(id_)
+        self._tidy()
 
     def remove_query(self, name: str) -> None:
         """End a query, or a whole set."""
         self.served.remove_item(name)
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Make the graph anew, if most of it is left by queries that have gone, or most texts by events."""
+        served = self.served
+        queries, texts = served.graph.lives.count, len(served.columns.texts)
+        if 2 * served.gone > queries + GONE or texts > 2 * self._texts + 4 * queries + TEXTS:
+            state = self.state()
+            self.served = served.rebuilt()
+            self.runs = Runs(self.served.width)
+            self.resume(state)
+            self._texts = len(self.served.columns.texts)
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 

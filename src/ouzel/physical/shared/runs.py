@@ -167,7 +167,9 @@ class Runs:
         if len(self._places) <= len(nodes):
             self._grow_to(1 << len(nodes).bit_length())
         resume = kernel_of(links.resume_runs, len(nodes))
-        resume(graph, self.arrays, events, self._state, nodes, np.ascontiguousarray(held), ends)
+        # those that held more have gone
+        held = np.ascontiguousarray(held[:, : self.width])
+        resume(graph, self.arrays, events, self._state, nodes, held, ends)
 
 
 class Kept:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,13 +29,17 @@ MOST_PLACES = 255
 
 @dataclass
 class Item:
-    """A query or a set: its outline, and of a set the ids of its queries and their numbers in the graph."""
+    """A query or a set: its outline, and of a set the ids of its queries and their numbers in the graph.
+
+    `added` are rows that have come to those of the set; a number of -1 is that of a query which has gone.
+    """
 
     query: BoundQuery
     outline: Outline
     layout: Layout
     numbers: list[int]
     names: list[Any] = field(default_factory=list)
+    added: list[dict[str, Any]] = field(default_factory=list)
     _ids: pa.Array | None = None
 
     @property
@@ -45,6 +49,20 @@ class Item:
         if members is not None and (self._ids is None or len(self._ids) < len(self.names)):
             self._ids = pa.array(self.names, members.id_type)
         return self._ids
+
+    def now(self) -> BoundQuery | None:
+        """The query, or the set with those that are there now; None if it has gone."""
+        members = self.query.members
+        if members is None:
+            return self.query if self.numbers[0] >= 0 else None
+        assert members.rows is not None
+        there = np.flatnonzero(np.array(self.numbers, np.int64) >= 0)
+        first = len(members)
+        rows = members.rows.take(pa.array(there[there < first]))
+        more = [self.added[place - first] for place in there[there >= first].tolist()]
+        if more:
+            rows = pa.concat_tables([rows, pa.Table.from_pylist(more, rows.schema)])
+        return replace(self.query, members=replace(members, rows=rows))
 
 
 class Served:
@@ -56,9 +74,20 @@ class Served:
         self.graph = Graph(self.columns, merging=merging, indexed=indexed)
         self.items: list[Item] = []
         self._whose = Table(2)
-        self.width = 1
+        self.width, self.gone = 1, 0
         for query in queries:
             self._insert(query)
+
+    def rebuilt(self) -> Served:
+        """Those that are there, numbered from 0, in a new graph, which has nothing of those that have gone."""
+        found = Served((), merging=self.graph.merging, indexed=self.graph.indexed)
+        for item in self.items:
+            query = item.now()
+            if query is None:
+                found.items.append(item)
+            else:
+                found._insert(query)
+        return found
 
     def _insert(self, query: BoundQuery) -> None:
         members = query.members
@@ -106,6 +135,7 @@ class Served:
         self._whose.append([(self.items.index(item), len(item.names))])
         item.numbers.append(number)
         item.names.append(row[members.id])
+        item.added.append(row)
         self._places[row[members.id]] = len(item.names) - 1
 
     def remove_row(self, id_: Any) -> None:
@@ -114,6 +144,7 @@ class Served:
         place = self._places.pop(id_)
         self.graph.remove(item.numbers[place])
         item.numbers[place] = -1
+        self.gone += 1
 
     def remove_item(self, name: str) -> None:
         """Take a query away, or all of a set."""
@@ -121,6 +152,7 @@ class Served:
         for number in item.numbers:
             if number >= 0:
                 self.graph.remove(number)
+                self.gone += 1
         item.numbers = [-1] * len(item.numbers)
 
     def _set(self) -> Item:
