@@ -64,7 +64,6 @@ def test_every_experiment_runs_in_a_tiny_form(name: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(zstream, "LEAST", 500)
     monkeypatch.setattr(many_texts, "EVENTS", 3_000)
     monkeypatch.setattr(many_queries, "EVENTS", 3_000)
-    monkeypatch.setattr(many_queries, "FEWER_EVENTS", 3_000)
     monkeypatch.setattr(many_queries, "in_own_process", lambda run, *arguments: run(*arguments))
     monkeypatch.setattr(many_changes, "EVENTS", 100)
     monkeypatch.setattr(many_changes, "CHANGES", 5)

@@ -15,6 +15,7 @@ from engines.corrections import Script, check, random_events, random_script, scr
 from engines.pushes import SCHEMA, TYPES, Events
 from ouzel.physical.compiled import kernel
 from ouzel.testing import algebra
+from ouzel.testing.automata import automata
 from ouzel.testing.encodings import Rows, stored_streams
 from ouzel.testing.programs import Program, program_text, programs
 from ouzel.testing.strategies import RandomQuery, queries, streams
@@ -169,3 +170,20 @@ def test_these_go_by_regions() -> None:
 def test_compiled(query: RandomQuery, events: Events, script: Script) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):
         bounded(query.text, *as_table(events), script, types=TYPES)
+
+
+@settings(max_examples=80)
+@given(automata(), algebra.events(9, least=6), RANDOMS, scripts())
+def test_automata(automaton: oz.Automaton, events: pa.Table, random: Any, script: Script) -> None:
+    events = shuffled(events, random)
+    bounded(automaton, events, events.column("ts").to_pylist(), script, types=algebra.TYPES)
+
+
+@settings(max_examples=80)
+@given(automata(silent=False, waiting=False), st.integers(0, 2**32))
+def test_automata_where_much_happens(automaton: oz.Automaton, number: int) -> None:
+    random = Random(number)
+    rows = [{**event, "s": random.choice("aB"), "y": event["y"] / 2} for event in random_events(random, 16)]
+    table = pa.Table.from_pylist(rows, pa.schema({"ts": pa.int64(), **algebra.ARROW}))
+    with patch("ouzel.physical.automaton.by_event.SPARE", random.choice((0, 4_096))):
+        bounded(automaton, table, [row["ts"] for row in rows], random_script(random, 45), types=algebra.TYPES)

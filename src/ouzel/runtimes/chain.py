@@ -107,6 +107,26 @@ class Chain:
             for plan in link.plans
         ]
 
+    @property
+    def groups(self) -> Groups:
+        """Its plans as they are now, those together that share one, with that."""
+        plans = {plan.query.name: plan for plan in self.plans}
+        found: Groups = []
+        for link in self.links:
+            physical: PhysicalPlan = link.physical
+            if isinstance(link.matching, SharedMatching):
+                physical = link.matching.plan_now
+            found.append((tuple(replace(plans[name], physical=physical) for name in link.names), physical))
+        return found
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many queries there are now of each set that is by itself."""
+        own = [(link.names[0], link.matching) for link in self.links if link.plan.query.members is not None]
+        found = {name: len(one.alone) for name, one in own if isinstance(one, MembersMatching)}
+        shared_ones = [(name, one) for name, one in own if isinstance(one, SharedMatching)]
+        return found | {name: len(one.served.live()) for name, one in shared_ones if len(one.served.items) == 1}
+
     def counters(self, before: Counters) -> Counters:
         """What its matchings did, added to what was done before they began."""
         counters = replace(before)

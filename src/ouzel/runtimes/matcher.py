@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import DataError, OuzelError, SchemaError, StateError
-from ouzel.explanation import explain
+from ouzel.explanation import explain_groups
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.parameters import ROWS
@@ -127,8 +127,8 @@ class Matcher:
         return self._chain.open_runs
 
     def explain(self) -> str:
-        """The queries, and how they run now: trees in their order of joins, and what it was chosen by."""
-        return explain(self._chain.plans, None)
+        """The queries that are there, and how they run now: what they share, trees in their order of joins."""
+        return explain_groups(self._chain.groups, self._chain.sizes)
 
     # ---- queries that come and go ------------------------------------------------------------------------
 

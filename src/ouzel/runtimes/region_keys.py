@@ -28,7 +28,7 @@ def region_keys(query: BoundQuery, columns: pa.Schema) -> tuple[str, ...]:
     """The columns by which a query can be corrected region by region; none if it cannot."""
     window = query.window
     is_plain = not (query.aggregates or query.non_overlap or query.into or query.composites or query.reads_lasting)
-    if not is_plain or query.members is not None or query.algebra is not None:
+    if not is_plain or query.members is not None or query.attributes is not None:
         return ()
     if window is None or window.counts_events or window.limit > _LONGEST or not partition_stream(query)[0]:
         return ()
