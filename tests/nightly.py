@@ -76,6 +76,13 @@ SHARES = {
     ("test_random_corrections", "test_lists"): 0.002,
     ("test_random_corrections", "test_checkpoints"): 0.01,
     ("test_random_corrections", "test_regions"): 0.01,
+    ("test_random_corrections", "test_automata"): 0.01,
+    ("test_random_corrections", "test_automata_where_much_happens"): 0.02,
+    ("test_automata_properties", "test_engines_agree"): 0.03,
+    ("test_automata_properties", "test_what_is_chosen_agrees"): 0.02,
+    ("test_automata_properties", "test_any_split_agrees"): 0.02,
+    ("test_arcs_that_come_and_go", "test_in_order"): 0.02,
+    ("test_sequence_numbers", "test_any_order_of_arrival"): 0.02,
     # to compile takes seconds each
     ("test_algebra_automaton", "test_compiled"): 0.0005,
     ("test_scan", "test_random_sequences_compiled"): 0.001,

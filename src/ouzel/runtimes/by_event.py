@@ -17,7 +17,7 @@ from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.memory.growing import Growing
-from ouzel.runtimes.reported import changes, compared
+from ouzel.runtimes.reported import changes
 from ouzel.runtimes.results import result_table
 from ouzel.runtimes.tail import Tail
 from ouzel.state.parts import in_parts, part
@@ -41,11 +41,12 @@ class ByEvent:
 
     words = "late and withdrawn events: runs are kept by event, and those that pass one are made anew"
 
-    def __init__(self, plan: Plan, limits: Limits, none: EventTable) -> None:
-        """Begin with no events."""
+    def __init__(self, plan: Plan, limits: Limits, none: EventTable, sequence: str | None = None) -> None:
+        """Begin with no events; `sequence` is the column that counts those of a partition, if one does."""
         assert isinstance(plan.physical, RowPlan)
         self.name, self._none, self._limits = plan.query.name, none, limits
-        self.runs = RunsByEvent(plan.physical, limits)
+        self.runs = RunsByEvent(plan.physical, limits, sequence)
+        self._nothing: pa.Table | None = None
         self.now = self._passed = BEGINNING
         self._next_id = self._next_serial = self._first_serial = 0
         self._numbers = Growing(np.int64)
@@ -99,18 +100,25 @@ class ByEvent:
             self._numbers.values[serials - self._first_serial] = numbers
             queue = np.concatenate([queue, numbers])
         new, old = self.runs.go(queue)
-        after, before = (result_table(self.runs.found(one, self._none)) for one in (new, old))
-        were = self.runs.ids(old)
-        ids = np.full(len(new), -1, np.int64)
-        left = np.arange(len(old))
         if len(old) and len(new):
-            left, ids = compared(before, were, after)
-        fresh = np.flatnonzero(ids < 0)
-        ids[fresh] = np.arange(self._next_id, self._next_id + len(fresh))
-        self._next_id += len(fresh)
+            # a row that comes again is not told
+            same = self.runs.same(old, new)
+            kept = np.flatnonzero(same >= 0)
+            self.runs.name(new[kept], self.runs.ids(old[same[kept]]))
+            old, new = np.delete(old, same[kept]), np.delete(new, kept)
+        ids = np.arange(self._next_id, self._next_id + len(new))
+        self._next_id += len(new)
         self.runs.name(new, ids)
-        withdrawn = changes(before.take(pa.array(left)), were[left], -1)
-        return pa.concat_tables([withdrawn, changes(after.take(pa.array(fresh)), ids[fresh], 1)])
+        told = changes(self._rows(new), ids, 1)
+        return pa.concat_tables([changes(self._rows(old), self.runs.ids(old), -1), told]) if len(old) else told
+
+    def _rows(self, runs: Integers) -> pa.Table:
+        """What is told of runs."""
+        if len(runs) or self._nothing is None:
+            found = result_table(self.runs.found(runs, self._none))
+            self._nothing = found.slice(0, 0)
+            return found
+        return self._nothing
 
     def forget(self, tail: Tail, punctuation: int) -> None:
         """Forget what no correction can reach any more."""
@@ -166,7 +174,7 @@ class ByEvent:
         """Go on with a plan of other arcs: the same runs, of which events are read anew."""
         assert isinstance(plan.physical, RowPlan)
         self._tidy(self._passed)
-        made = RunsByEvent(plan.physical, self._limits)
+        made = RunsByEvent(plan.physical, self._limits, self.runs.sequence)
         made.know(self._none)
         made.take_over(self.runs, self._by_number(tail))
         self.runs = made

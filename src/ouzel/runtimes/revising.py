@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ouzel.errors import OuzelError
 from ouzel.explain.layout import section
 from ouzel.language.document import is_list
 from ouzel.logical.times import BEGINNING
@@ -35,12 +36,12 @@ from ouzel.runtimes.op_column import (
     withdrawn,
     without_event,
 )
-from ouzel.runtimes.quarantine import Report, bad_table, refuse
+from ouzel.runtimes.quarantine import Problem, Report, bad_table, refuse
 from ouzel.runtimes.reading import Reading, settled
 from ouzel.runtimes.region import Order, Region
 from ouzel.runtimes.region_keys import region_keys
 from ouzel.runtimes.regions import Regions
-from ouzel.runtimes.reported import OP, check_columns
+from ouzel.runtimes.reported import MATCH_ID, OP, check_columns
 from ouzel.runtimes.revision import Revision, check_revision, read_revision, speculation_ticks
 from ouzel.runtimes.rewinding import Remade, Rewinding
 from ouzel.runtimes.rewound import Rewound
@@ -92,9 +93,15 @@ class Revising(Matcher):
         plans, order = self._chain.all_plans, self._order
         if not self._speculates or not self.by_event:
             return None
+        sequence = self.revision.sequence
         if not keeps_by_event(plans, order.tie_breakers, by_arrival=order.by_arrival):
+            if sequence is not None:
+                raise OuzelError(
+                    "sequence: required a register automaton, oz.automaton(…), that reads all events, without "
+                    "order=, arcs at the end of the window, and cycles of arcs that consume nothing"
+                )
             return None
-        return ByEvent(plans[0], self.limits, self._no_events)
+        return ByEvent(plans[0], self.limits, self._no_events, sequence)
 
     def _regions(self) -> Regions | None:
         """Correct region by region, where every query can be, and none comes or goes."""
@@ -139,6 +146,8 @@ class Revising(Matcher):
     def _corrections(self) -> list[str]:
         op, ticks = self.revision.op, self.revision.speculation
         rows = [] if op is None else [f"rows with -1 in '{op}' withdraw events"]
+        if self.revision.sequence is not None:
+            return [*rows, f"events are counted by '{self.revision.sequence}': matches are reported at once"]
         if ticks == 0:
             return [*rows, "matches are reported when they are final, and none is withdrawn"]
         far = "all that came" if ticks is None else f"those up to {ticks:,} ticks after the punctuation"
@@ -220,7 +229,7 @@ class Revising(Matcher):
         began = self._check_open()
         report, op = Report(), self.revision.op
         table = fitted(events, self.schema)
-        batch = read_batch(table, op, self._intake, report)
+        batch = self._counted_only(table, read_batch(table, op, self._intake, report), report)
         self._check_types(batch.events)
         is_late, late = batch.events.end_times < self.now, None
         if is_late.any():
@@ -243,6 +252,19 @@ class Revising(Matcher):
             changed = self._take(batch, found)
             self._punctuate(until)
             return self._go(changed, began)
+
+    def _counted_only(self, table: pa.Table, batch: Batch, report: Report) -> Batch:
+        """The events that are counted, where they have to be; others are malformed."""
+        sequence = self.revision.sequence
+        if sequence is None or not batch.events.table.column(sequence).null_count:
+            return batch
+        lacking = batch.events.table.column(sequence).is_null().to_numpy()
+        said = "required the number of the event in its partition; got null"
+        problems = [Problem(int(row), sequence, said) for row in batch.rows[lacking]]
+        if self.reading.on_bad == "error":
+            refuse(problems)
+        set_aside(table, [*report.problems, *problems], report)
+        return batch.taken(np.flatnonzero(~lacking))
 
     def _take(self, batch: Batch, found: Withdrawn) -> EventTable:
         """Take what is inserted and drop what is withdrawn; of these, the events that have been matched."""
@@ -290,6 +312,8 @@ class Revising(Matcher):
         """What has changed, once all else is forgotten that no correction can reach."""
         self._way.forget(self._tail, self.now)
         self.report.matches += sum(int(pc.sum(table.column(OP)).as_py() or 0) for table in result.values())
+        if self.revision.is_plain:
+            result = {name: table.drop_columns([OP, MATCH_ID]) for name, table in result.items()}
         self.report.counters = self._way.counters(self._counted)
         self.report.seconds += perf_counter() - began
         return result if self._apart else result[self.names[0]]

@@ -23,7 +23,7 @@ from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import Counters, Found
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
-from ouzel.physical.meaning import arrow_values
+from ouzel.physical.meaning import arrow_values, integers
 from ouzel.physical.memory.growing import Growing
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import NONE, Preparation, Prepared
@@ -32,7 +32,7 @@ from ouzel.state.parts import in_parts, part
 
 _FLAGS = ("dead", "accepted")
 # So many moments and runs may be old before it is worth to forget them.
-SPARE = 4_096
+SPARE = 32_768
 
 
 class RunsByEvent:
@@ -41,8 +41,9 @@ class RunsByEvent:
     Events have numbers from 0 on, in the order in which they came.
     """
 
-    def __init__(self, plan: RowPlan, limits: Limits) -> None:
-        """Begin with no events."""
+    def __init__(self, plan: RowPlan, limits: Limits, sequence: str | None = None) -> None:
+        """Begin with no events; `sequence` is the column that counts those of a partition, if one does."""
+        self.sequence = sequence
         self.plan, self.limits, self.room = plan, limits.settled(), limits.memory()
         self.counters = Counters()
         self.partitions = Partitions(plan.query, once=False)
@@ -76,7 +77,10 @@ class RunsByEvent:
         first = len(self)
         if self.columns or len(prepared):
             self._fill(events, prepared)
-        for name, values in (("masks", prepared.masks), ("clocks", prepared.end_times), ("parts", prepared.parts)):
+        times = prepared.end_times
+        orders = times if self.sequence is None else integers(events.column(self.sequence, prepared.rows))
+        arrays = {"masks": prepared.masks, "clocks": times, "order_of": orders, "parts": prepared.parts}
+        for name, values in arrays.items():
             self.events[name].extend(values)
         for name in ("moment_of", "event_next"):
             self.events[name].fill(first + len(prepared), -1)
@@ -122,7 +126,8 @@ class RunsByEvent:
             arrays += [self.moments[name].data for name in MOMENTS]
             arrays += [self.runs[name].data for name in RUNS]
             kernel = long_kernel_of(self.source, len(queue), 1 / len(queue))
-            head = cursor, queue, self.plan.limit, self.tails.data, self.ri, self.rf, found, killed
+            counted = int(self.sequence is not None)
+            head = cursor, queue, self.plan.limit, counted, self.tails.data, self.ri, self.rf, found, killed
             columns = [one.data for one in self.columns]
             call = partial(kernel, *head, *arrays, *self._arguments, *columns)
             status = stoppable(call, size=len(queue) * (1 + before // 100) // STEPS)
@@ -198,6 +203,30 @@ class RunsByEvent:
         if slot in slots.floats:
             return self.rf[runs, slots.floats.index(slot)]
         return self.ri[runs, FIXED + slots.integers.index(slot)]
+
+    def same(self, old: Integers, new: Integers) -> Integers:
+        """For each new match, the place of an old one that has an equal row, each once; -1 if none has."""
+        rows = self._rows(np.concatenate([old, new]))
+        order = np.argsort(rows, kind="stable")
+        ordered = rows[order]
+        is_first = np.append(True, ordered[1:] != ordered[:-1])
+        groups = np.empty(len(rows), np.int64)
+        groups[order] = np.cumsum(is_first) - 1
+        found = np.full(len(new), -1, np.int64)
+        count = len(rows)
+        were, are = (one * count + _occurrences(one) for one in (groups[: len(old)], groups[len(old) :]))
+        _both, there, here = np.intersect1d(were, are, assume_unique=True, return_indices=True)
+        found[here] = there
+        return found
+
+    def _rows(self, runs: Integers) -> Any:
+        """What is equal for equal rows: all that results are made of, as bytes."""
+        slots = self.plan.slots
+        own = [START] + [FIXED + place for place, slot in enumerate(slots.integers) if slot[0] != "event"]
+        ends = self.moments["times"].values[self.runs["ended_at"].values[runs]]
+        parts = (self.ri[runs][:, own], ends[:, None], self.rf[runs].view(np.int64))
+        together = np.ascontiguousarray(np.concatenate(parts, axis=1))
+        return together.view(np.dtype((np.void, together.itemsize * together.shape[1]))).ravel()
 
     def ids(self, runs: Integers) -> Integers:
         """The ids under which matches were reported."""
@@ -346,6 +375,17 @@ class RunsByEvent:
             self._arguments = arguments[:HEAD]
             if not self.columns:
                 self.columns = [Growing(one.dtype) for one in arguments[HEAD:]]
+
+
+def _occurrences(groups: Integers) -> Integers:
+    """Of each number, how often it stood before."""
+    order = np.argsort(groups, kind="stable")
+    ordered = groups[order]
+    places = np.arange(len(groups))
+    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    found = np.empty(len(groups), np.int64)
+    found[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    return found
 
 
 def _numbers(kept: Any) -> Integers:

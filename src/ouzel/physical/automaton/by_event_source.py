@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ouzel.physical.automaton.registers import STATE, Slots
+from ouzel.physical.automaton.registers import NODE, STATE, Slots
 from ouzel.physical.automaton.source import RunWriter
 from ouzel.physical.automaton.states import Move
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import REACH, oldest
 from ouzel.physical.stoppable import SEEN
 
-EVENTS = ("masks", "clocks", "parts", "moment_of", "event_next")
-"""Of every event: what wants it, its time, its partition, its moment, and the next event of that."""
+EVENTS = ("masks", "clocks", "order_of", "parts", "moment_of", "event_next")
+"""Of every event: what wants it, its time, what orders it, its partition, its moment, the next event of that."""
 
-MOMENTS = ("times", "before", "after", "event_first", "run_first")
-"""Of every moment: its time, its neighbours in its partition, its first event, and the first run that ends."""
+MOMENTS = ("times", "orders", "before", "after", "event_first", "run_first")
+"""Of every moment: its time, what orders it, its neighbours, its first event, and the first run that ends."""
 
 RUNS = ("run_next", "parent", "event_of", "ended_at", "dead", "accepted")
 """Of every run: the next that ends at its moment, the run it came of, its last event, its moment, two flags."""
@@ -35,7 +35,7 @@ CURSOR = ("done", "stepping", "runs", "count", "matches", "kills", "made", "r", 
 """What a kernel must know to go on, in the order of the array `cursor`."""
 
 SIGNATURE = [
-    *("board", "cursor", "queue", "limit", "tails", "ri", "rf", "found", "killed"),
+    *("board", "cursor", "queue", "limit", "counted", "tails", "ri", "rf", "found", "killed"),
     *(*EVENTS, *MOMENTS, *RUNS),
 ]
 
@@ -83,7 +83,8 @@ class EventRunWriter(RunWriter):
             with self.block("while x >= 0:"):
                 self.write(f"if {is_short}:", f"    status = {Status.ROOM:d}", "    break")
                 self.line("m = masks[x]")
-                with self.block("if m != 0:"):
+                # where events are counted, those that follow each other have numbers that do (AFA+O, 5.3)
+                with self.block(f"if m != 0 and (counted == 0 or order_of[x] == ri[r, {NODE}] + 1):"):
                     self.line(f"state = ri[r, {STATE}]")
                     for number, state in enumerate(self.automaton.states):
                         if state.moves:
@@ -119,7 +120,7 @@ class EventRunWriter(RunWriter):
     def _link(self, run: str, parent: str) -> None:
         """Put a run into the list of its moment."""
         self.write(f"run_next[{run}] = run_first[node]", f"run_first[node] = {run}", f"parent[{run}] = {parent}")
-        self.write(f"event_of[{run}] = x", f"ended_at[{run}] = node")
+        self.write(f"event_of[{run}] = x", f"ended_at[{run}] = node", f"ri[{run}, {NODE}] = order_of[x]")
         self.write(f"dead[{run}] = False", f"accepted[{run}] = False")
 
     def _accept(self, move: Move, run: str) -> None:  # noqa: ARG002 - its registers are those of the run
@@ -130,12 +131,13 @@ def _insert(writer: RunWriter) -> None:
     """Take an event: into its moment, or into a new one between two others (Algorithm 1, lines 2 to 7)."""
     write, block = writer.write, writer.block
     write("k = -1", "p = tails[parts[e]]")
-    with block("while p >= 0 and times[p] > clocks[e]:"):
+    with block("while p >= 0 and orders[p] > order_of[e]:"):
         write("k = p", "p = before[p]")
-    with block("if p >= 0 and times[p] == clocks[e]:"):
+    with block("if p >= 0 and orders[p] == order_of[e]:"):
         write("node = p", "p = before[node]", "event_next[e] = event_first[node]", "event_first[node] = e")
     with block("else:"):
-        write("node = count", "count += 1", "times[node] = clocks[e]", "before[node] = p", "after[node] = k")
+        write("node = count", "count += 1", "times[node] = clocks[e]", "orders[node] = order_of[e]")
+        write("before[node] = p", "after[node] = k")
         write("event_first[node] = e", "event_next[e] = -1", "run_first[node] = -1")
         write("if p >= 0:", "    after[p] = node")
         with block("if k >= 0:"):
