@@ -83,6 +83,7 @@ ROOMS = {
         {
             "arcs",
             "batches",
+            "by_event",
             "changing",
             "fingerprint",
             "intake",
