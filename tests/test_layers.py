@@ -83,7 +83,6 @@ ROOMS = {
         {
             "arcs",
             "batches",
-            "by_event",
             "changing",
             "fingerprint",
             "intake",
@@ -95,6 +94,7 @@ ROOMS = {
         | {"rules", "ruled"},
         # with corrections
         {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "rewound", "revising"}
+        | {"by_event"}
         | {"key_buckets", "dirty", "region_keys", "region", "regions"},
         {"spark"},
         {"__init__"},

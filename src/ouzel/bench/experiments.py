@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ouzel.bench import (
+    afa,
+    afa_disorder,
+    afa_thefts,
     cases,
     cayuga,
     composition,
@@ -91,6 +94,15 @@ EXPERIMENTS = {
     "cayuga-add": Experiment(many_changes.cayuga_add, 400_000, 40_000, "ms each", "queries"),
     "cayuga-planning": Experiment(many_changes.cayuga_planning, 200_000, 20_000, "ms a query", "queries"),
     "cayuga-20": Experiment(cayuga.cayuga_20, 112_635, 20_000),
+    "afa-8": Experiment(afa.afa_8, 5_000_000, 100_000),
+    "afa-9": Experiment(afa.afa_9, 100_000, 5_000),
+    "afa-10": Experiment(afa_disorder.afa_10, 100_000, 10_000, "rows told"),
+    "afa-11": Experiment(afa_disorder.afa_11, 100_000, 10_000, "ms late"),
+    "afa-12": Experiment(afa_disorder.afa_12, 100_000, 20_000),
+    "afa-13": Experiment(afa_disorder.afa_13, 100_000, 20_000, "state kB"),
+    "afa-16": Experiment(afa.afa_16, 100_000, 20_000),
+    "afa-17": Experiment(afa.afa_17, 100_000, 20_000, "state kB"),
+    "afa-thefts": Experiment(afa_thefts.afa_thefts, 1_000_000, 100_000),
     "flink": Experiment(cases.flink, 43_200_000, 1_000_000),
     "counting": Experiment(cases.counting, 50_000, 50_000),
     "pushes": Experiment(pushes.pushes, 4_000_000, 400_000),

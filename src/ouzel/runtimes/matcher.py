@@ -98,6 +98,7 @@ class Matcher:
         self._order = Ordering(none, delay, ties, reading.by_arrival)
         self._is_finished, self._broken = False, ""
         self._none: EventTable | None = none
+        self._no_matches: Result | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -161,9 +162,13 @@ class Matcher:
             if changed.is_new:
                 changed.replan()
                 self._note_queries()
+                self._no_matches = None
             else:
                 changed.apply()
-            return self._step(self._intake.none, self._order.now, began)
+            # it is of events that are not matched yet: by itself it makes no match
+            if self._no_matches is None:
+                self._no_matches = self._step(self._intake.none, self._order.now, began)
+            return self._no_matches
 
     def _changed(self, add: Any, remove: Any, at: Any) -> Changed:
         """A change of arcs that can be made."""
