@@ -66,7 +66,7 @@ QueryArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="QUERY",
-        help="The query, or the path of a file that holds it; with --rules, their template.",
+        help="The query, or the path of a file that holds it (an automaton: .json); with --rules, their template.",
         show_default=False,
     ),
 ]
