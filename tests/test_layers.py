@@ -93,7 +93,7 @@ ROOMS = {
         }
         | {"rules", "ruled"},
         # with corrections
-        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "revising"},
+        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "revising"} | {"netting"},
         {"spark"},
         {"__init__"},
     ],

@@ -99,6 +99,24 @@ TimeUnitOption = Annotated[
         show_default="ms",
     ),
 ]
+OpOption = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=EVENTS,
+        metavar="COLUMN",
+        help="The column that says whether a row inserts an event, 1, or withdraws an equal one, -1.",
+        show_default=False,
+    ),
+]
+IdentityOption = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=EVENTS,
+        metavar="COLUMN,…",
+        help="With --op: the columns in which, and in the time, a row equals the event that it withdraws.",
+        show_default="all columns",
+    ),
+]
 ParamOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -195,6 +213,14 @@ def reading(
         names = [name.strip() for name in order.split(",")]
         options["order"] = "arrival" if names == ["arrival"] else names
     return options
+
+
+def correcting(op: str | None, identity: str | None) -> dict[str, Any]:
+    """The options of `match` that say how events are withdrawn."""
+    if op is None and identity is not None:
+        raise typer.BadParameter("is for --op", param_hint="--identity")
+    names = None if identity is None else [name.strip() for name in identity.split(",")]
+    return {} if op is None else {"op": op, "identity": names}
 
 
 def times_of(time: str) -> tuple[str, ...]:
