@@ -9,6 +9,7 @@ import pyarrow as pa
 
 import ouzel as oz
 from ouzel.runtimes.reading import Reading
+from ouzel.runtimes.revision import Revision
 from ouzel.runtimes.spark.packing import BUCKET, PACKED, Packing, RulePacking, Unpacking
 from ouzel.runtimes.spark.processor import Buckets
 from ouzel.runtimes.spark.rule_rows import RuleTables
@@ -77,12 +78,18 @@ class Bench:
         watermark: int = 0,
         on_bad: str = "error",
         rules: RuleTables | None = None,
+        revision: Revision | None = None,
+        speculation: Any = 0,
         **options: Any,
     ) -> None:
         said = oz.query(query)
-        task = Task(said.text, "", said.params, Reading(on_bad=on_bad), SCHEMA, "auto", oz.Limits())
+        self.schema = (
+            SCHEMA if revision is None or revision.op is None else SCHEMA.append(pa.field("op", pa.int8()))
+        )
+        how = {"revision": revision, "speculation": speculation}
+        task = Task(said.text, "", said.params, Reading(on_bad=on_bad), self.schema, "auto", oz.Limits(), **how)
         self.stream = stream_task(task, oz.SparkOptions(buckets=buckets, **options), watermark, rules)
-        self.packing = Packing(self.stream.task.schema, "ts", self.stream.buckets)
+        self.packing = Packing(self.stream.task.schema, "ts", self.stream.buckets, op=self.stream.task.op)
         self.unpacking = Unpacking(self.stream.outputs, apart=is_apart(self.stream))
         self.handles = [Handle() for _ in range(self.stream.buckets)]
         self.matched: list[pa.RecordBatch] = []
@@ -92,7 +99,7 @@ class Bench:
         parts = [] if rules is None else [RulePacking(self.stream.buckets).part(rules, 0, 0)]
         for number, events in enumerate(tasks):
             keys = [hash(event["k"]) % self.stream.buckets for event in events]
-            table = pa.Table.from_pylist(events, SCHEMA).append_column(BUCKET, pa.array(keys, pa.int32()))
+            table = pa.Table.from_pylist(events, self.schema).append_column(BUCKET, pa.array(keys, pa.int32()))
             parts.append(self.packing.part(table, number, 0))
         return pa.Table.from_batches(parts, PACKED)
 

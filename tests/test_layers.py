@@ -94,7 +94,7 @@ ROOMS = {
         | {"rules", "ruled"},
         # with corrections
         {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "rewound", "revising"}
-        | {"by_event"}
+        | {"by_event", "netting"}
         | {"key_buckets", "dirty", "region_keys", "region", "regions"},
         {"spark"},
         {"__init__"},

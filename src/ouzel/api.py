@@ -41,11 +41,12 @@ from ouzel.runtimes.files import Writing
 from ouzel.runtimes.ingest import ingest
 from ouzel.runtimes.kinds import is_spark, is_without_rows
 from ouzel.runtimes.matcher import Matcher
+from ouzel.runtimes.netting import netting
 from ouzel.runtimes.origins import origins_of
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import AUTO, Reading, settled
 from ouzel.runtimes.revising import Revising, restored
-from ouzel.runtimes.revision import revision_of
+from ouzel.runtimes.revision import Revision, revision_of, speculation_ticks
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.time_units import warn_of_times
 from ouzel.runtimes.type_names import named_types, warn_of_types
@@ -177,6 +178,9 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     tuning: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     watermark: int | timedelta | str = 0,
+    speculation: int | timedelta | str | None = None,
+    op: str | None = None,
+    identity: Sequence[str] | None = None,
     threads: int | None = None,
     on_bad: str = "error",
     encoding: str | None = None,
@@ -222,6 +226,11 @@ def match(  # noqa: PLR0913 - what is not needed is not said
       Events that are later than the watermark allows are left out and counted in the query's progress, or come out
       with `oz.SparkOptions(late=True)`.  The matches of several queries come as one stream, with a column `query`
       and, for each query, one that holds its matches as structs.
+    - `op` names a column that says whether a row inserts an event (+1) or withdraws one (-1): one equal to it or,
+      with `identity`, equal in the time and these columns.  What is left is matched; on a Spark stream, what is
+      left by then, and the matches have two more columns, `op` and `match_id`: +1 inserts a match of a new id, -1
+      withdraws the one of that id.  There `speculation="inf"`, or a length of time, reports matches before they
+      are final, as in `matcher`.
     - `rules` is a table of rules, or on a Spark stream a stream of them (or a tuple of both), that changes the
       queries of a set or of a list, each row at its time: it has the columns of `oz.queries`, or `id` and `query`
       with a text, and `valid_from` and `valid_to`.  A row holds until another of its id begins; one without a
@@ -243,13 +252,15 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     tuning = tuning_of(tuning)
     optional("progress", progress, Callable, CALLABLE)
     length_in_ticks(watermark, "ms", "watermark")
+    revision = revision_of(speculation, op, identity, is_punctuated=False)
     written = Writing(None, encoding, delimiter)
     if is_spark(events):
         refuse(mode != "verbose", "mode", mode, "on Spark")
         reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
         reading = _of_spark(reading, events.columns)
         arguments = (query.text, query.params, reading, engine, tuning, limits, spark)
-        return _on_spark(events, query, ruled, arguments, watermark, report)
+        return _on_spark(events, query, ruled, arguments, (watermark, revision, speculation or 0), report)
+    _check_speculation(revision, speculation)
     if is_without_rows(events):
         check_used(parse(query.text), query.text, query.params)
         plans = compile_query(query.text, open_schema(), None, engine, tuning).plans
@@ -257,7 +268,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
         return query._given(found) if ruled.batched is None else []
     reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     reading = replace(reading, encoding=written.encoding, delimiter=written.delimiter)
-    table, restore = ingest(events, reading, report, query._used)
+    table, restore = ingest(events, reading, report, query._used, netting(revision))
     if time_unit is None:
         warn_of_times(table.end_times, table.schema.time)
     if mode not in MODES:
@@ -279,23 +290,36 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     return query._given({name: restore(results[name], origins[name]) for name in query.names})
 
 
-def _on_spark(events: Any, query: Query, ruled: Prepared, arguments: Any, watermark: Any, report: Report) -> Any:
-    """The matches in a DataFrame, a batch or a stream, as one."""
+def _check_speculation(revision: Revision | None, speculation: Any) -> None:
+    """Refuse to speculate where all events are there."""
+    refuse(
+        revision is not None and speculation_ticks(speculation or 0, "ns") != 0,
+        "speculation",
+        speculation,
+        "where all events are there; it is for oz.matcher(…) and Spark streams",
+    )
+
+
+def _on_spark(events: Any, query: Query, ruled: Prepared, arguments: Any, streamed: Any, report: Report) -> Any:
+    """The matches in a DataFrame, a batch or a stream, as one; `streamed` says how a stream is matched."""
     from ouzel.runtimes.spark.batch import match_dataframe
     from ouzel.runtimes.spark.malformed import malformed_events
     from ouzel.runtimes.spark.rule_rows import RuleTables
     from ouzel.runtimes.spark.streaming import match_stream
+    from ouzel.runtimes.spark.withdrawals import surviving
 
     reading: Reading = arguments[2]
+    watermark, revision, speculation = streamed
     if events.isStreaming:
         rules = RuleTables(ruled.table, ruled.stream) if ruled.is_there else None
-        found: Any = match_stream(*(events, *arguments, watermark, rules))
+        found: Any = match_stream(*(events, *arguments, watermark, rules, revision, speculation))
         report.refused_rules = None if rules is None else rules.refused
     else:
-        results = match_dataframe(events, *arguments)
+        _check_speculation(revision, speculation)
+        results = match_dataframe(surviving(events, reading, revision), *arguments)
         found = query._given(results) if ruled.batched is None else ruled.batched.united(results)
     if reading.on_bad == "quarantine":
-        report.quarantined = malformed_events(events, reading)
+        report.quarantined = malformed_events(events, reading, revision)
     return found
 
 

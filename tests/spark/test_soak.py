@@ -13,8 +13,10 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "soak_streaming.py"
 
 
 @pytest.mark.skipif(os.environ.get("OUZEL_HYPOTHESIS") != "nightly", reason="takes minutes: for the nightly run")
-def test_a_stream_survives_its_driver() -> None:
-    command = [sys.executable, str(SCRIPT), "--kills", "2"]
+@pytest.mark.parametrize("options", [[], ["--corrections"]], ids=["final matches", "corrections"])
+def test_a_stream_survives_its_driver(options: list[str]) -> None:
+    command = [sys.executable, str(SCRIPT), "--kills", "2", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 missing, 0 too many" in done.stdout
+    assert not options or "0 ids used twice" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,19 +10,25 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ouzel.errors import OuzelError
+from ouzel.automata import automaton
+from ouzel.errors import OuzelError, QueryError
+from ouzel.language.document import is_document
 from ouzel.optimizer import check_engine
 from ouzel.physical import ENGINES
 from ouzel.runtimes.files import Writing
 from ouzel.runtimes.spark.masters import check_master
 
-QUERY_SUFFIX = ".ozl"
+QUERY_SUFFIX, AUTOMATON_SUFFIX = ".ozl", ".json"
 
 EVENTS, QUERY, RESULTS = "The events", "The query", "The matches"
 
 QueryArgument = Annotated[
     str,
-    typer.Argument(metavar="QUERY", help="The query, or the path of a file that holds it.", show_default=False),
+    typer.Argument(
+        metavar="QUERY",
+        help="The query, or the path of a file that holds it (an automaton: .json).",
+        show_default=False,
+    ),
 ]
 EVENTS_HELP = (
     "A Parquet, CSV or JSON lines file, a directory of them, a pattern in quotes ('logs/*.csv'), or - for stdin; "
@@ -92,6 +99,24 @@ TimeUnitOption = Annotated[
         show_default="ms",
     ),
 ]
+OpOption = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=EVENTS,
+        metavar="COLUMN",
+        help="The column that says whether a row inserts an event, 1, or withdraws an equal one, -1.",
+        show_default=False,
+    ),
+]
+IdentityOption = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=EVENTS,
+        metavar="COLUMN,…",
+        help="With --op: the columns in which, and in the time, a row equals the event that it withdraws.",
+        show_default="all columns",
+    ),
+]
 ParamOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -130,16 +155,31 @@ EngineOption = Annotated[
 
 
 def query_text(query: str) -> str:
-    """The text of a query that is given as it is or as a file."""
+    """The text of a query that is given as it is or as a file: one in the language, or an automaton in JSON."""
     path = Path(query)
-    if query.endswith(QUERY_SUFFIX) or is_file(path):
+    is_json = path.suffix == AUTOMATON_SUFFIX and len(query.split()) == 1
+    if query.endswith(QUERY_SUFFIX) or is_json or is_file(path):
         try:
-            return path.read_text(encoding="utf-8")
+            return _said(path.read_text(encoding="utf-8"), f"in '{path}'", is_json)
         except UnicodeDecodeError as error:
             raise OuzelError(f"'{path}': required a query as UTF-8 text; {error}") from error
     if _is(path.is_dir):
         raise typer.BadParameter(f"'{path}': required a query, or a file that holds one; got a directory")
-    return query
+    return _said(query, "in the query", is_json=False)
+
+
+def _said(text: str, where: str, is_json: bool) -> str:
+    """The query that a text says; no query of the language begins as an automaton in JSON does."""
+    if is_document(text) or not (is_json or text.lstrip().startswith("{")):
+        return text
+    try:
+        return automaton(json.loads(text)).text
+    except ValueError as error:
+        required = "an automaton in JSON: an object with start, final and arcs"
+        raise QueryError(f"{where}: {error}", required=required) from None
+    except QueryError as error:
+        error.add_note(where)
+        raise
 
 
 def is_file(path: Path) -> bool:
@@ -173,6 +213,14 @@ def reading(
         names = [name.strip() for name in order.split(",")]
         options["order"] = "arrival" if names == ["arrival"] else names
     return options
+
+
+def correcting(op: str | None, identity: str | None) -> dict[str, Any]:
+    """The options of `match` that say how events are withdrawn."""
+    if op is None and identity is not None:
+        raise typer.BadParameter("is for --op", param_hint="--identity")
+    names = None if identity is None else [name.strip() for name in identity.split(",")]
+    return {} if op is None else {"op": op, "identity": names}
 
 
 def times_of(time: str) -> tuple[str, ...]:

@@ -21,12 +21,15 @@ from ouzel.cli.options import (
     EncodingOption,
     EngineOption,
     EventsFormatOption,
+    IdentityOption,
     NoTypeOption,
+    OpOption,
     OrderOption,
     ParamOption,
     TimeOption,
     TimeUnitOption,
     TypeOption,
+    correcting,
     known_master,
     parameters,
     reading,
@@ -44,6 +47,7 @@ from ouzel.cli.stream_options import (
     CheckpointOption,
     NowOption,
     SchemaOption,
+    SpeculationOption,
     StreamOption,
     WatermarkOption,
 )
@@ -66,7 +70,7 @@ QueryArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="QUERY",
-        help="The query, or the path of a file that holds it; with --rules, their template.",
+        help="The query, or the path of a file that holds it (an automaton: .json); with --rules, their template.",
         show_default=False,
     ),
 ]
@@ -190,6 +194,8 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     events_format: EventsFormatOption = None,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
+    op: OpOption = None,
+    identity: IdentityOption = None,
     on_bad: OnBadOption = None,
     quarantine: QuarantineOption = None,
     param: ParamOption = None,
@@ -206,6 +212,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     stream: StreamOption = None,
     schema: SchemaOption = None,
     watermark: WatermarkOption = None,
+    speculation: SpeculationOption = None,
     checkpoint: CheckpointOption = None,
     buckets: BucketsOption = None,
     available_now: NowOption = False,
@@ -219,6 +226,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     The matches go to stdout or to a file, everything else to stderr.
     """
     options = reading(time, type, no_type, order, time_unit)
+    options |= correcting(op, identity)
     options["on_bad"] = _on_bad(on_bad, quarantine)
     options["limits"] = limits_of(max_matches, max_runs, max_memory, on_limit)
     how = writing(events_format, encoding, delimiter)
@@ -228,12 +236,12 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
         _check_stream(events, how, runtime, quarantine, limit)
         check_apart(query or "", [stream, *taken], {"": Path(to)} if to and not topic_of(to) else {}, {})
         where = (stream, schema, to, file_format, watermark or "0", checkpoint, buckets, available_now)
-        place = Stream(*where, tuple(name.strip() for name in keys.split(",")) if keys else ())
+        place = Stream(*where, tuple(name.strip() for name in keys.split(",")) if keys else (), speculation)
         run_stream(asked, place, {**options, "engine": engine}, master)
         return
     if not events:
         raise typer.BadParameter("Missing option '--events' or '--stream'.")
-    _check_files(checkpoint, schema, watermark, buckets, available_now, rules_stream, keys)
+    _check_files(checkpoint, schema, watermark, buckets, available_now, rules_stream, keys, speculation)
     if limit is not None and to is not None:
         raise typer.BadParameter("is for what is shown; --to gets all matches", param_hint="--limit")
     parsed, more = asked.in_batch()
@@ -320,7 +328,8 @@ def _check_stream(
 
 def _check_files(*options: object) -> None:
     """Refuse options that files cannot have."""
-    names = ("--checkpoint", "--schema", "--watermark", "--buckets", "--available-now", "--rules-stream", "--keys")
+    names = ["--checkpoint", "--schema", "--watermark", "--buckets", "--available-now", "--rules-stream", "--keys"]
+    names.append("--speculation")
     for option, name in zip(options, names, strict=True):
         if option is not None and option is not False:
             raise typer.BadParameter("is for --stream", param_hint=name)

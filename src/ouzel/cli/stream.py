@@ -49,6 +49,7 @@ class Stream:
     buckets: int | None
     available_now: bool
     keys: tuple[str, ...] = ()
+    speculation: str | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together."""
@@ -68,7 +69,9 @@ class Stream:
         events = oz.read_stream(self.source, self.schema, session=session)
         time = options["time"] if isinstance(options["time"], str) else options["time"][-1]  # when events end
         query, rules = asked.on_stream(session, events, time)
-        delay = int(self.watermark) if self.watermark.isdigit() else self.watermark
+        delay = _length(self.watermark)
+        if self.speculation is not None:
+            options = {**options, "speculation": _length(self.speculation)}
         how = SparkOptions(buckets=self.buckets or SparkOptions.buckets, keys=self.keys)
         matches = oz.match(events, query, watermark=delay, spark=how, **options, **rules)
         if self.to is not None:
@@ -82,6 +85,10 @@ class Stream:
             writer = matches.select(as_json(matches).alias("value")).writeStream.foreachBatch(_print)
             running = started(matches, writer, checkpoint, available_now=self.available_now)
         return Running(running, how.metrics, arrow_schema(events).field(time).type)
+
+
+def _length(text: str) -> int | str:
+    return int(text) if text.isdigit() else text
 
 
 def _print(frame: Any, _batch: int) -> None:
@@ -111,6 +118,7 @@ class Running:
             counted(numbers.open_runs, "open run", "open runs"),
             f"{decimal(numbers.state_bytes)} of state",
             counted(numbers.matches, "match", "matches"),
+            *([f"{numbers.withdrawn:,} withdrawn"] if numbers.withdrawn else []),
             *([f"{numbers.late:,} late"] if numbers.late else []),
             *([f"{numbers.malformed:,} malformed"] if numbers.malformed else []),
             *([counted(numbers.refused, "refused rule", "refused rules")] if numbers.refused else []),
@@ -183,6 +191,8 @@ def is_full(place: str | Path) -> bool:
 
 def _summarise(numbers: StreamNumbers, checkpoint: Path | None) -> None:
     parts = [counted(numbers.events, "event", "events"), counted(numbers.matches, "match", "matches")]
+    if numbers.withdrawn:
+        parts.append(f"{numbers.withdrawn:,} withdrawn")
     if numbers.late:
         parts.append(counted(numbers.late, "late event", "late events"))
     if numbers.malformed:

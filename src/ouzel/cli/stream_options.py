@@ -37,6 +37,16 @@ WatermarkOption = Annotated[
         show_default="0",
     ),
 ]
+SpeculationOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LENGTH",
+        rich_help_panel=STREAM,
+        help="How far past the watermark matches are reported before they are final, to be withdrawn if they were "
+        "wrong: inf, '10 minutes', or a number of the time column's units. Matches then have op and match_id.",
+        show_default="0: none",
+    ),
+]
 CheckpointOption = Annotated[
     Path | None,
     typer.Option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -50,21 +50,30 @@ class _Source:
     table: pa.Table
     name: str
     problems: list[Problem]
+    gone: Collection[int] = ()
+    """Rows that are no events, though nothing is wrong with them."""
+    unpaired: Sequence[Problem] = ()
+    """What is wrong with withdrawals."""
 
 
 Used = Callable[[Schema], Collection[str]]
 """Called with what events look like; the columns that queries use of them."""
+Net = Callable[[pa.Table, Reading], tuple[pa.Table, Integers, list[Problem]]]
+"""Called with a table; what it is without the column of withdrawals, the rows that are no events, and problems."""
 
 
-def ingest(events: Any, reading: Reading, report: Report, used: Used | None = None) -> tuple[EventTable, Restore]:
+def ingest(
+    events: Any, reading: Reading, report: Report, used: Used | None = None, net: Net | None = None
+) -> tuple[EventTable, Restore]:
     """Read events of any kind; also the way back from an Arrow table to that kind.
 
-    Values that do not fit their column make an event malformed only where a query uses the column.
+    Values that do not fit their column make an event malformed only where a query uses the column.  `net` tells
+    which rows withdraw others.
     """
     check_policy(reading.on_bad)
     if is_tables_by_type(events):
-        return _ingest_by_type(events, reading, report, used)
-    source = _source(events, "", reading)
+        return _ingest_by_type(events, reading, report, used, net)
+    source = _source(events, "", reading, net)
     reading = settled(reading, source.table.column_names)
     type_column = type_column_of(source.table.column_names, reading)
     if type_column is not None:
@@ -88,14 +97,14 @@ def ingest(events: Any, reading: Reading, report: Report, used: Used | None = No
 
 
 def _ingest_by_type(
-    events: Mapping[Any, Any], reading: Reading, report: Report, used: Used | None
+    events: Mapping[Any, Any], reading: Reading, report: Report, used: Used | None, net: Net | None
 ) -> tuple[EventTable, Restore]:
     """Read one table per type: each has its own attributes."""
     if not events:
         raise SchemaError("events: required at least one table; got an empty dict")
     if reading.types is not None:
         raise SchemaError("types: required one table; in a dict of tables each is a type with its attributes")
-    sources = [_source(table, str(name), reading) for name, table in events.items()]
+    sources = [_source(table, str(name), reading, net) for name, table in events.items()]
     if settled(reading, {name for source in sources for name in source.table.column_names}).by_arrival:
         raise SchemaError(
             "order: 'arrival' required one table; the rows of one table per type are in no order among each other"
@@ -185,10 +194,14 @@ def _writing(reading: Reading) -> Writing:
     return Writing(None, reading.encoding, reading.delimiter)
 
 
-def _source(events: Any, name: str, reading: Reading) -> _Source:
+def _source(events: Any, name: str, reading: Reading, net: Net | None) -> _Source:
     incoming = to_arrow(read_files([events], reading.times, _writing(reading)) if is_path(events) else events)
     problems = [replace(problem, table=name) for problem in (*incoming.problems, *odd_days(incoming.table))]
-    return _Source(incoming, _whole_times(incoming.table, reading), name, problems)
+    source = _Source(incoming, _whole_times(incoming.table, reading), name, problems)
+    if net is not None and not is_without_rows(incoming.native):
+        source.table, source.gone, wrong = net(source.table, settled(reading, source.table.column_names))
+        source.unpaired = [replace(problem, table=name) for problem in wrong]
+    return source
 
 
 def _whole_times(table: pa.Table, reading: Reading) -> pa.Table:
@@ -221,8 +234,8 @@ def _forgive(
         return
     needed = {name.partition(NESTED)[0] for name in used(schema)}
     for source in sources:
-        columns = names[source.name]
-        source.problems = [one for one in source.problems if one.column in always or columns[one.column] in needed]
+        kept = {name for name, column in names[source.name].items() if column in needed}.union(always)
+        source.problems = [one for one in source.problems if one.column in kept]
 
 
 def _declared_values(source: _Source, schema: Schema, type_column: str | None, reading: Reading) -> pa.Table:
@@ -321,6 +334,8 @@ def _rows_where(mask: pa.ChunkedArray) -> list[int]:
 
 def _set_aside(sources: list[_Source], reading: Reading, report: Report) -> list[pa.Table]:
     """Refuse malformed events, or move them to the report."""
+    for source in sources:
+        source.problems += source.unpaired
     problems = [problem for source in sources for problem in source.problems]
     report.events = sum(source.table.num_rows for source in sources)
     if reading.on_bad == "error":
@@ -329,7 +344,8 @@ def _set_aside(sources: list[_Source], reading: Reading, report: Report) -> list
     report.quarantined_count = len({(problem.table, problem.row) for problem in problems})
     bad = [_bad(source) for source in sources]
     report.quarantined = bad[0] if len(sources) == 1 else {s.name: b for s, b in zip(sources, bad, strict=True)}
-    return [_without(source.table, {problem.row for problem in source.problems}) for source in sources]
+    report.withdrawn = sum(len(source.gone) for source in sources) // 2
+    return [_without(one.table, {problem.row for problem in one.problems}.union(one.gone)) for one in sources]
 
 
 def _bad(source: _Source) -> Any:

@@ -22,6 +22,7 @@ from ouzel.runtimes.row_numbers import row_numbers
 from ouzel.runtimes.tail import Tail, among
 
 INSERT, WITHDRAW = 1, -1
+NOT_THERE = "it withdraws an event that is not there"
 _NONE = np.zeros(0, np.int64)
 
 
@@ -168,10 +169,22 @@ def _paired_one_by_one(numbers: list[int], signs: list[int]) -> tuple[Integers, 
 
 def without_event(batch: Batch, places: Integers, op: str) -> list[Problem]:
     """What is wrong with withdrawals that find no event."""
-    said = "it withdraws an event that is not there"
-    return [Problem(int(batch.rows[place]), op, said) for place in places.tolist()]
+    return [Problem(int(batch.rows[place]), op, NOT_THERE) for place in places.tolist()]
 
 
 def with_op(batch: Batch, op: str) -> pa.Table:
     """Events as they came, with what was to become of them behind."""
     return batch.events.table.append_column(op, pa.array(batch.signs.astype(np.int8)))
+
+
+# ---- all rows at once ------------------------------------------------------------------------------------
+
+
+def netted(table: pa.Table, op: str, columns: Sequence[str]) -> tuple[Integers, list[Problem]]:
+    """The rows that are no events: withdrawals, and what they withdraw, equal in some columns; and problems."""
+    signs = _signs(table.column(op))
+    rows = np.flatnonzero(signs)
+    signs, problems = signs[rows], _problems(table.column(op), signs, op)
+    taken, without = _paired(row_numbers(without_views(table.select(columns)).take(pa.array(rows))), signs)
+    problems += [Problem(int(rows[place]), op, NOT_THERE) for place in without.tolist()]
+    return rows[np.union1d(taken, np.flatnonzero(signs == WITHDRAW))], problems

@@ -39,6 +39,9 @@ def narrowed(task: Task) -> Task:
     # of a struct all fields are handed over: the worker takes out those it needs
     needed = frozenset(name.split(NESTED)[0] for name in columns)
     own = {*task.reading.times, *task.reading.order, type_column(task)}
+    if task.revision is not None and task.op is not None:
+        # without an identity, an event is withdrawn by a row that is equal in all columns
+        own |= {task.op, *(task.revision.identity or task.schema.names)}
     schema = pa.schema([field for field in task.schema if field.name in needed | own])
     types = task.reading.types
     if types is not None:

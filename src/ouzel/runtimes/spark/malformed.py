@@ -14,8 +14,10 @@ from ouzel.errors import listed
 from ouzel.logical.times import EARLIEST, LATEST, too_far_off
 from ouzel.runtimes.quarantine import free_names
 from ouzel.runtimes.reading import Reading, type_column_of
+from ouzel.runtimes.revision import Revision
 from ouzel.runtimes.spark.columns import backquoted
 from ouzel.runtimes.spark.task import Task
+from ouzel.runtimes.spark.withdrawals import wrong_withdrawals
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -95,9 +97,16 @@ def _too_far_off(time: Any) -> Any:
     return (time < EARLIEST) | (time > LATEST)
 
 
-def malformed_events(events: DataFrame, reading: Reading) -> DataFrame:
+def malformed_events(events: DataFrame, reading: Reading, revision: Revision | None = None) -> DataFrame:
     """The malformed events as they came, with what is wrong with them; computed when it is used."""
+    from pyspark.sql import functions as f
+
     _row, problem = free_names(events.columns)
     long = [name for name, kind in events.dtypes if kind == "bigint"]
-    told = events.withColumn(problem, Required.by(reading, events.columns, long).problem())
+    text, rows = Required.by(reading, events.columns, long).problem(), events
+    if revision is not None and revision.op is not None:
+        rows, wrong = wrong_withdrawals(events, reading, revision)
+        said = f.concat(f.lit(f"column '{revision.op}': "), wrong)
+        text = f.concat_ws("; ", f.when(text != "", text), said)
+    told = rows.withColumn(problem, text).select(*(backquoted(name) for name in (*events.columns, problem)))
     return told.where(f"{backquoted(problem)} != ''")

@@ -29,9 +29,9 @@ class SparkOptions:
     - `late`: whether late events come out too.  The result then has a column `query` and, for each query and for
       `late`, one that holds a struct: the match, or the late event as far as the queries need it.
     - `metrics`: under which name a query's progress tells the numbers of `matches`, `late` and `malformed` events
-      in a micro-batch, of runs and matches that were `shed`, of other orders of joins (`switches`), of `refused`
-      rules, and after it the `open_runs`, the `state_bytes` and the `watermark`, in ticks of the time column
-      (`observedMetrics`); empty for none.
+      in a micro-batch, of matches `withdrawn`, of runs and matches that were `shed`, of other orders of joins
+      (`switches`), of `refused` rules, and after it the `open_runs`, the `state_bytes` and the `watermark`, in
+      ticks of the time column (`observedMetrics`); empty for none.
     """
 
     tasks: int = 0

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ouzel.logical.times import BEGINNING
 from ouzel.runtimes.ingest import beyond_counting
+from ouzel.runtimes.op_column import INSERT
 from ouzel.runtimes.spark.blobs import packed, written
 from ouzel.runtimes.spark.malformed import Required
 from ouzel.runtimes.spark.spreading import bucket_keys
@@ -46,6 +47,8 @@ class Packing:
     buckets: int
     required: Required | None = None
     """What makes an event one that tells the time."""
+    op: str | None = None
+    """The column that says whether an event is inserted: those withdrawn tell no time."""
 
     def rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack the rows of one task."""
@@ -76,7 +79,10 @@ class Packing:
         """
         if self.required is not None:
             is_whole = pc.field(BUCKET).is_null() | ~self.required.broken(pc.field)
-            rows = rows.select([BUCKET, *self.required.values]).filter(is_whole)
+            signs = [] if self.op is None else [self.op]
+            rows = rows.select(list(dict.fromkeys([BUCKET, *self.required.values, *signs]))).filter(is_whole)
+        if self.op is not None:
+            rows = rows.filter(pc.field(self.op) == INSERT)
         return rows.column(self.time)
 
 

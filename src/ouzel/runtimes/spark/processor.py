@@ -18,14 +18,15 @@ from ouzel.runtimes.ruled import Ruled
 from ouzel.runtimes.rules import Rules, rules_of
 from ouzel.runtimes.spark.blobs import joined, together, unjoined, written
 from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME, BucketState, Head, version_after
+from ouzel.runtimes.spark.changes import insertions_first, with_ids_of, withdrawn_in
 from ouzel.runtimes.spark.rule_rows import Fitting
 from ouzel.runtimes.spark.spreading import bucket_keys
 from ouzel.runtimes.spark.task import ROWS, Task, by_name
 
 LATE, MALFORMED = "late", "malformed"
 # No query can have such a name.
-SHED, SWITCHES, REFUSED = "#shed", "#switches", "#refused"
-TOLD = (LATE, MALFORMED, SHED, SWITCHES, REFUSED, RUNS, STATE, TIME)
+SHED, SWITCHES, REFUSED, WITHDRAWN = "#shed", "#switches", "#refused", "#withdrawn"
+TOLD = (LATE, MALFORMED, SHED, SWITCHES, REFUSED, WITHDRAWN, RUNS, STATE, TIME)
 # Time is what the packed rows say, never what a matcher would make of its own events: it sees only one bucket's.
 ENDLESS = 2**64
 # So many matchers are kept in a worker, in case it gets their bucket again.
@@ -91,10 +92,10 @@ class StreamTask:
         if isinstance(held, Ruled):
             rules, data = unjoined(data)
             refused += held.take(pa.ipc.open_stream(rules).read_all()) if rules else 0
-            results, others = held.push(pa.ipc.open_stream(data).read_all() if data else None, now)
+            results, others = held.push(self._events(data) if data else None, now)
             refused += others
         elif data:
-            results = by_name(held.push(pa.ipc.open_stream(data).read_all(), now), held.names)
+            results = by_name(held.push(self._events(data), now), held.names)
         else:
             results = by_name(held.advance(now), held.names)
         counters = matcher.report.counters
@@ -106,15 +107,30 @@ class StreamTask:
         }
         return Stepped(results, matcher.take_late(), told)
 
-    def packed(self, stepped: Stepped) -> Iterator[tuple[str, int, bytes]]:
-        """What came out of a matcher, by query, as numbers and blobs."""
+    def _events(self, data: bytes) -> pa.Table:
+        """The events of a micro-batch, whose rows are in no order: what is inserted before what is withdrawn."""
+        events = pa.ipc.open_stream(data).read_all()
+        return events if self.task.op is None else insertions_first(events, self.task.op)
+
+    def packed(self, stepped: Stepped, place: int) -> Iterator[tuple[str, int, bytes]]:
+        """What came out of the matcher in the bucket at a place, by query, as numbers and blobs."""
         for name, table in stepped.results.items():
-            yield from self._blobs(name, table)
+            if self.task.revision is None:
+                yield from self._blobs(name, table)
+            elif table.num_rows:
+                yield from self._changes(name, with_ids_of(table, place))
         if LATE in self.outputs:
             yield from self._blobs(LATE, stepped.late)
         elif stepped.late.num_rows:
             yield LATE, stepped.late.num_rows, b""
         yield from ((name, number, b"") for name, number in stepped.told.items() if number)
+
+    def _changes(self, name: str, table: pa.Table) -> Iterator[tuple[str, int, bytes]]:
+        """Changes, of which those that withdraw matches are counted apart; in their order, which blobs keep."""
+        withdrawn = withdrawn_in(table)
+        yield WITHDRAWN, withdrawn, b""
+        (_name, number, first), *others = self._blobs(name, table)
+        yield from [(name, number - withdrawn, first), *others]
 
     def _blobs(self, name: str, table: pa.Table) -> Iterator[tuple[str, int, bytes]]:
         for begin in range(0, table.num_rows, ROWS):
@@ -139,8 +155,9 @@ class Buckets(StatefulProcessor):
         bucket, head = int(key[0]), self.state.read_head()
         matcher = self._matcher(bucket, head)
         # all of it before the first row leaves: whoever reads no further must not leave the state behind
-        matched = list(self.stream.packed(self.stream.step(matcher, now, data)))
-        if bucket != bucket_keys(self.stream.buckets)[0]:
+        place = bucket_keys(self.stream.buckets).index(bucket)
+        matched = list(self.stream.packed(self.stream.step(matcher, now, data), place))
+        if place:
             matched = [row for row in matched if row[0] != REFUSED]  # all buckets refuse the same
         version = version_after(head.version if head else b"", now, data)
         matched += self.state.write(matcher, self.stream.layout, head, version, now, data).told()

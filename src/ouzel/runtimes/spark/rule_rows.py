@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ouzel.errors import OuzelError, listed
+from ouzel.language.document import is_list
 from ouzel.optimizer.plan import Plan
 from ouzel.runtimes.quarantine import free_names
+from ouzel.runtimes.revision import speculation_ticks
 from ouzel.runtimes.ruled import check_rows, problem_of
 from ouzel.runtimes.spark.columns import arrow_schema, backquoted
 from ouzel.runtimes.spark.keys import key_columns
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from ouzel.runtimes.spark.processor import StreamTask
+    from ouzel.runtimes.spark.task import Task
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,19 @@ def check_windows(plans: Sequence[Plan]) -> None:
         raise OuzelError(
             "OUTPUT AGGREGATE: required windows on a stream, which has no end at which to report\n"
             "  hint: for example OUTPUT AGGREGATE EVERY 1 hour"
+        )
+
+
+def check_revised_rules(task: Task, rules: RuleTables | None) -> None:
+    """Refuse to correct what rules found where that cannot be told."""
+    if task.revision is None or rules is None:
+        return
+    if is_list(task.text):
+        raise OuzelError("op: not to be had with rules that are texts\n  hint: make them a set, oz.queries(…)")
+    if speculation_ticks(task.speculation, "ns") != 0:
+        raise OuzelError(
+            "speculation: not to be had with rules: what one that ends has reported early is never withdrawn\n"
+            "  hint: leave out speculation"
         )
 
 

@@ -16,8 +16,10 @@ from pyspark import cloudpickle
 from ouzel.errors import OuzelError, SchemaError, listed
 from ouzel.language.document import is_list
 from ouzel.language.durations import length_in_ticks
+from ouzel.logical.schema import NESTED
 from ouzel.physical.limits import Limits
-from ouzel.runtimes.reading import Reading
+from ouzel.runtimes.reading import Reading, settled
+from ouzel.runtimes.revision import Revision, check_revision
 from ouzel.runtimes.ruled import FOUND, MATCHES
 from ouzel.runtimes.spark.bucket_state import RUNS, STATE, TIME
 from ouzel.runtimes.spark.columns import arrow_schema, backquoted, narrowed, result_schemas
@@ -26,9 +28,26 @@ from ouzel.runtimes.spark.keys import key_columns
 from ouzel.runtimes.spark.malformed import Required
 from ouzel.runtimes.spark.options import SparkOptions
 from ouzel.runtimes.spark.packing import BUCKET, MATCHED_DDL, PACKED_DDL, Packing, Unpacking
-from ouzel.runtimes.spark.processor import LATE, MALFORMED, REFUSED, SHED, SWITCHES, TOLD, Buckets, StreamTask
+from ouzel.runtimes.spark.processor import (
+    LATE,
+    MALFORMED,
+    REFUSED,
+    SHED,
+    SWITCHES,
+    TOLD,
+    WITHDRAWN,
+    Buckets,
+    StreamTask,
+)
 from ouzel.runtimes.spark.pushdown import wanted_by_spark
-from ouzel.runtimes.spark.rule_rows import Fitting, RuleTables, check_windows, packed_rules, refused_rules
+from ouzel.runtimes.spark.rule_rows import (
+    Fitting,
+    RuleTables,
+    check_revised_rules,
+    check_windows,
+    packed_rules,
+    refused_rules,
+)
 from ouzel.runtimes.spark.task import Task, by_name
 from ouzel.runtimes.spark.workers import check_state_store, check_workers
 
@@ -47,10 +66,19 @@ def match_stream(
     options: SparkOptions | None,
     watermark: int | timedelta | str,
     rules: RuleTables | None = None,
+    revision: Revision | None = None,
+    speculation: Any = 0,
 ) -> DataFrame:
-    """The matches of a stream as a stream; queries come and go by rules, if there are any."""
+    """The matches of a stream as a stream; queries come and go by rules, if there are any.
+
+    With a `revision` it is a stream of changes: matches to insert, and to withdraw.
+    """
     options = options or SparkOptions()
-    task = Task(text, "", dict(params), reading, arrow_schema(events), engine, limits, tuning=dict(tuning))
+    schema = arrow_schema(events)
+    if revision is not None:
+        check_revision(revision, schema, settled(reading, schema.names))
+    how = {"tuning": dict(tuning), "revision": revision, "speculation": speculation}
+    task = Task(text, "", dict(params), reading, schema, engine, limits, **how)
     stream = stream_task(task, options, watermark, rules)
     check_state_store(events.sparkSession)
     check_workers(events.sparkSession)
@@ -84,6 +112,7 @@ def stream_task(
 ) -> StreamTask:
     """What the workers are told: the program over the columns that it needs, and how its events are spread."""
     check_windows(task.compiled.plans)
+    check_revised_rules(task, rules)
     keys = _keys(task, options, rules)
     # whoever comes later may need any column
     task = replace(task, open=True) if rules is not None and is_list(task.text) else narrowed(task)
@@ -113,13 +142,18 @@ def is_apart(stream: StreamTask) -> bool:
 
 def _keys(task: Task, options: SparkOptions, rules: RuleTables | None) -> list[str]:
     """The columns by which events are spread: those that all queries have in common, or those asked for."""
+    identity = () if task.revision is None else task.revision.identity
     if not options.keys:
-        return key_columns(task.plans)
+        # a withdrawal must find its event: of a row that withdraws nothing else is sure to be there
+        keys = key_columns(task.plans)
+        return [key for key in keys if key.split(NESTED)[0] in identity] if identity else keys
     if rules is None or not is_list(task.text):
         raise OuzelError("keys: required rules that are texts; by which keys other queries go is known")
     for name in options.keys:
         if name not in task.schema.names:
             raise SchemaError(f"keys: required a column of the events, {listed(task.schema.names)}; got '{name}'")
+    if identity and not set(options.keys) <= set(identity):
+        raise OuzelError(f"keys: required columns of the identity, {listed(identity)}, which all rows have")
     if task.plans:
         Fitting(tuple(options.keys))(task.plans)
     return list(options.keys)
@@ -136,7 +170,9 @@ def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
         number = f.xxhash64(*(events[backquoted(key)] for key in stream.keys))
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
     queries = [plan.query for plan in task.plans]
-    wanted = None if task.open else wanted_by_spark(queries, task, events.schema)
+    # a row that withdraws an event need not have its values
+    all_matter = task.open or task.op is not None
+    wanted = None if all_matter else wanted_by_spark(queries, task, events.schema)
     if wanted is not None:
         # dropping the others would stop the clock where they are all that comes
         condition = f.expr(wanted)
@@ -146,7 +182,7 @@ def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
             for name, column in columns.items()
         }
     chosen = events.select([column.alias(name) for name, column in columns.items()] + [bucket.alias(BUCKET)])
-    packing = Packing(task.schema, task.reading.time, stream.buckets, Required.of(task))
+    packing = Packing(task.schema, task.reading.time, stream.buckets, Required.of(task), task.op)
     return chosen.mapInArrow(packing.rows, PACKED_DDL)
 
 
@@ -158,6 +194,7 @@ def _observed(matched: DataFrame, name: str) -> DataFrame:
 
     kind = f.col("query")
     told = {LATE: LATE, MALFORMED: MALFORMED, SHED: "shed", SWITCHES: "switches", REFUSED: "refused"}
+    told |= {WITHDRAWN: "withdrawn"}
     told |= {RUNS: "open_runs", STATE: "state_bytes"}
     others = [total(kind == one, label) for one, label in told.items()]
     others.append(f.max(f.when(kind == TIME, f.col("number"))).alias("watermark"))

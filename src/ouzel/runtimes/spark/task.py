@@ -25,6 +25,8 @@ from ouzel.runtimes.kept_parameters import Written, kept, written
 from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading
+from ouzel.runtimes.revising import Revising
+from ouzel.runtimes.revision import Revision
 from ouzel.runtimes.spark.keys import chains_of
 from ouzel.runtimes.spark.spill import Spill
 
@@ -65,6 +67,7 @@ class Task:
 
     `memory` is how many bytes of events a worker holds before it sorts them on disk; `slices` are those of time,
     if the stream is cut by it; `tuning` are the switches of the engine.  If it is `open`, other queries may come.
+    With a `revision`, matchers correct themselves, and speculate as far as `speculation` says.
     """
 
     text: str
@@ -79,6 +82,8 @@ class Task:
     slices: Slices | None = None
     tuning: Mapping[str, str] = field(default_factory=dict)
     open: bool = False
+    revision: Revision | None = None
+    speculation: Any = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans are made where they are needed: they do not travel.  Functions that users have registered do."""
@@ -106,7 +111,7 @@ class Task:
         except StateError:
             return self._compile()  # a value that no query takes: it will say so
         chosen = self.engine, repr(sorted(self.tuning.items()))
-        key = self.text, *chosen, repr(params), repr(self.reading), self.schema.to_string()
+        key = self.text, *chosen, repr(params), repr(self.reading), self._events_schema.to_string()
         compiled = _compiled.pop(key, None) or self._compile()
         _compiled[key] = compiled
         if len(_compiled) > PROGRAMS:
@@ -131,7 +136,16 @@ class Task:
     @cached_property
     def none(self) -> EventTable:
         """A table of no events."""
-        return ingest(self.schema.empty_table(), self.reading, Report())[0]
+        return ingest(self._events_schema.empty_table(), self.reading, Report())[0]
+
+    @property
+    def op(self) -> str | None:
+        """The column that says whether a row withdraws an event, which is no attribute of events."""
+        return None if self.revision is None else self.revision.op
+
+    @property
+    def _events_schema(self) -> pa.Schema:
+        return self.schema if self.op is None else pa.schema([one for one in self.schema if one.name != self.op])
 
     def matcher(self, **options: Any) -> Matcher:
         """A matcher of the plans to run."""
@@ -143,7 +157,10 @@ class Task:
             "compiled": compiled,
             **options,
         }
-        return Matcher(self.text, self.schema, self.reading, self.params, **rest)
+        given = (self.text, self.schema, self.reading, self.params)
+        if self.revision is None:
+            return Matcher(*given, **rest)
+        return Revising(*given, revision=self.revision, speculation=self.speculation, **rest)
 
     # ---- in a worker -------------------------------------------------------------------------------------
 

@@ -35,6 +35,7 @@ class StreamNumbers:
     late: int = 0
     malformed: int = 0
     refused: int = 0
+    withdrawn: int = 0
     rows_per_second: float = 0.0
     open_runs: int = 0
     state_bytes: int = 0
@@ -60,6 +61,7 @@ class StreamNumbers:
         self.late += told["late"]
         self.malformed += told["malformed"]
         self.refused += told["refused"]
+        self.withdrawn += told["withdrawn"]
         if told["state_bytes"]:
             self.open_runs, self.state_bytes = told["open_runs"], told["state_bytes"]
             self.watermark = told["watermark"]
