@@ -98,7 +98,7 @@ def speculation_ticks(given: Any, tick: str) -> int | None:
 
 
 def revision_of(
-    speculation: Any, op: Any, identity: Any, sequence: Any, *, is_punctuated: bool
+    speculation: Any, op: Any, identity: Any, sequence: Any = None, *, is_punctuated: bool
 ) -> Revision | None:
     """How a matcher corrects itself, how far it speculates set apart; None if it is not asked to."""
     if sequence is not None:
