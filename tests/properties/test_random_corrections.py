@@ -185,5 +185,5 @@ def test_automata_where_much_happens(automaton: oz.Automaton, number: int) -> No
     random = Random(number)
     rows = [{**event, "s": random.choice("aB"), "y": event["y"] / 2} for event in random_events(random, 16)]
     table = pa.Table.from_pylist(rows, pa.schema({"ts": pa.int64(), **algebra.ARROW}))
-    with patch("ouzel.physical.automaton.by_event.SPARE", random.choice((0, 4_096))):
+    with patch("ouzel.physical.automaton.event_lists.SPARE", random.choice((0, 32_768))):
         bounded(automaton, table, [row["ts"] for row in rows], random_script(random, 45), types=algebra.TYPES)

@@ -1,8 +1,4 @@
-"""Runs kept by event, at work: events come and go in any order, and runs that are matches with them (AFA 5.1, C).
-
-All that is kept are arrays that grow at their ends.  When time has passed, moments before it are forgotten but for
-the last of each partition, whose runs may go on (C.1).
-"""
+"""Runs kept by event, at work: events come and go in any order, and with them runs that are matches (AFA 5.1)."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.physical.automaton.by_event_source import CURSOR, EVENTS, MOMENTS, RUNS, Status
+from ouzel.physical.automaton.event_lists import EventLists, longer
 from ouzel.physical.automaton.registers import FIXED, START, Slot
 from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.automaton.rows import register_values
@@ -25,49 +22,26 @@ from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.meaning import arrow_values, integers
 from ouzel.physical.memory.growing import Growing
-from ouzel.physical.memory.partitions import Partitions
 from ouzel.physical.memory.prepare import NONE, Preparation, Prepared
 from ouzel.physical.stoppable import STEPS, stoppable
-from ouzel.state.parts import in_parts, part
 
 _FLAGS = ("dead", "accepted")
 # So many moments and runs may be old before it is worth to forget them.
 SPARE = 32_768
 
 
-class RunsByEvent:
-    """The runs of a register automaton, by the event with which they end.
-
-    Events have numbers from 0 on, in the order in which they came.
-    """
+class RunsByEvent(EventLists):
+    """The runs of a register automaton, by the event with which they end."""
 
     def __init__(self, plan: RowPlan, limits: Limits, sequence: str | None = None) -> None:
         """Begin with no events; `sequence` is the column that counts those of a partition, if one does."""
         self.sequence = sequence
         self.plan, self.limits, self.room = plan, limits.settled(), limits.memory()
         self.counters = Counters()
-        self.partitions = Partitions(plan.query, once=False)
         self.preparation = Preparation(plan.query, plan.filters, self.room)
         self.source, self.operands = plan.by_event
-        self.texts = Texts(self.operands.texts)
-        self.events = {name: Growing(np.int64) for name in EVENTS}
-        self.moments = {name: Growing(np.int64) for name in (*MOMENTS, "part")}
-        self.runs = {name: Growing(np.bool_ if name in _FLAGS else np.int64) for name in (*RUNS, "id")}
-        self.tails = Growing(np.int64)
-        widths = plan.widths
-        self.ri, self.rf = np.empty((64, widths[0]), np.int64), np.zeros((64, widths[1]))
-        self.columns: list[Growing] = []
+        super().__init__(plan.query, plan.widths, Texts(self.operands.texts), plan.limit)
         self._arguments: list[Any] = []
-        self._remembered = 0
-
-    def __len__(self) -> int:
-        """The number of events."""
-        return len(self.events["clocks"])
-
-    @property
-    def open_runs(self) -> int:
-        """How many runs there are."""
-        return int(len(self.runs["dead"]) - np.count_nonzero(self.runs["dead"].values))
 
     # ---- events that come and go -------------------------------------------------------------------------
 
@@ -117,11 +91,11 @@ class RunsByEvent:
         before = len(self.runs["dead"])
         killed = np.empty(max(before, 1), np.int64)
         found = np.empty(1024 + len(queue), np.int64)
-        self._have_room(before + 1024 + len(queue))
+        self.have_room(before + 1024 + len(queue))
         cursor = np.zeros(len(CURSOR), np.int64)
         cursor[CURSOR.index("runs")], cursor[CURSOR.index("count")] = before, count
         while True:
-            killed = _longer(killed, len(self.ri))
+            killed = longer(killed, len(self.ri))
             arrays = [self.events[name].data for name in EVENTS]
             arrays += [self.moments[name].data for name in MOMENTS]
             arrays += [self.runs[name].data for name in RUNS]
@@ -135,7 +109,7 @@ class RunsByEvent:
             if status == Status.DONE:
                 break
             if counts["matches"] + 64 > len(found):
-                found = _longer(found, 2 * len(found))
+                found = longer(found, 2 * len(found))
             self._grow(counts["runs"])
         for name in MOMENTS:
             self.moments[name].count = counts["count"]
@@ -169,17 +143,7 @@ class RunsByEvent:
             raise self.limits.exceeded("max_runs")
         if 3 * (self.ri.nbytes + self.rf.nbytes) > self.room.size:
             raise self.room.exceeded(runs, "open runs")
-        self._have_room(2 * len(self.ri))
-
-    def _have_room(self, rows: int) -> None:
-        if rows > len(self.ri):
-            self.ri, self.rf = _taller(self.ri, 2 * rows), _taller(self.rf, 2 * rows)
-        for name in RUNS:
-            column = self.runs[name]
-            if len(column.data) < len(self.ri):
-                column.data = _longer(column.data, len(self.ri))
-            # a kernel looks at how long they are
-            column.data = column.data[: len(self.ri)]
+        self.have_room(2 * len(self.ri))
 
     # ---- matches -----------------------------------------------------------------------------------------
 
@@ -237,117 +201,6 @@ class RunsByEvent:
         """Give matches their ids."""
         self.runs["id"].values[runs] = ids
 
-    # ---- what is not needed any more ---------------------------------------------------------------------
-
-    @property
-    def is_large(self) -> bool:
-        """Whether there is so much more than was left when it was tidied up last that it is worth it again."""
-        return len(self.moments["times"]) + len(self.runs["dead"]) > 2 * self._remembered + SPARE
-
-    def forget(self, time: int) -> Integers:
-        """Forget what no event from a time on can change; the new number of every event, -1 for those gone."""
-        moments, runs = self.moments, self.runs
-        times, parts = moments["times"].values, moments["part"].values
-        linked = moments["before"].values != -2
-        kept = linked & (times >= time)
-        # the last moment of each partition before that time, whose runs may go on
-        after = moments["after"].values
-        cover = linked & (times < time) & ((after < 0) | (times[np.maximum(after, 0)] >= time))
-        kept |= cover
-        moment_numbers = _numbers(kept)
-        is_run = ~runs["dead"].values & kept[runs["ended_at"].values]
-        if self.plan.limit:
-            is_run &= (self.ri[: len(is_run), START] > time - self.plan.limit) | ~cover[runs["ended_at"].values]
-        run_numbers = _numbers(is_run)
-        self._relink(run_numbers)
-        is_event = (self.events["moment_of"].values >= 0) & (self.events["clocks"].values >= time)
-        is_event &= kept[np.maximum(self.events["moment_of"].values, 0)]
-        event_numbers = _numbers(is_event)
-        chosen = np.flatnonzero(kept)
-        for name, of in (("before", moment_numbers), ("after", moment_numbers), ("run_first", run_numbers)):
-            moments[name].values[:] = _renumbered(moments[name].values, of)
-        moments["event_first"].values[:] = _renumbered(moments["event_first"].values, event_numbers)
-        self.tails.values[:] = _renumbered(self.tails.values, moment_numbers)
-        for column in moments.values():
-            column.pick(chosen)
-        self._pick_runs(np.flatnonzero(is_run), run_numbers, moment_numbers, event_numbers)
-        self.events["moment_of"].values[:] = _renumbered(self.events["moment_of"].values, moment_numbers)
-        self.events["event_next"].values[:] = _renumbered(self.events["event_next"].values, event_numbers)
-        places = np.flatnonzero(is_event)
-        for column in (*self.events.values(), *self.columns):
-            column.pick(places)
-        self._forget_partitions(parts[chosen])
-        self._remembered = len(moments["times"]) + len(runs["dead"])
-        return event_numbers
-
-    def _relink(self, numbers: Integers) -> None:
-        """Take runs that go out of the lists of their moments."""
-        following, first = self.runs["run_next"].values, self.moments["run_first"].values
-        goes = numbers < 0
-        if not goes.any():
-            return
-        # the next that stays, of every run: pointers jump over those that go until none does
-        target = following.copy()
-        while True:
-            is_gone = (target >= 0) & goes[np.maximum(target, 0)]
-            if not is_gone.any():
-                break
-            target[is_gone] = target[target[is_gone]]
-        following[:] = target
-        is_gone = (first >= 0) & goes[np.maximum(first, 0)]
-        first[is_gone] = target[first[is_gone]]
-
-    def _pick_runs(self, places: Integers, numbers: Integers, moments: Integers, events: Integers) -> None:
-        runs = self.runs
-        runs["run_next"].values[:] = _renumbered(runs["run_next"].values, numbers)
-        runs["parent"].values[:] = _renumbered(runs["parent"].values, numbers)
-        runs["ended_at"].values[:] = _renumbered(runs["ended_at"].values, moments)
-        runs["event_of"].values[:] = _renumbered(runs["event_of"].values, events)
-        for column in runs.values():
-            column.pick(places)
-        self.ri[: len(places)], self.rf[: len(places)] = self.ri[places], self.rf[places]
-        self._have_room(len(self.ri))
-
-    def _forget_partitions(self, parts: Integers) -> None:
-        """Forget partitions without moments, where there are many."""
-        if not self.partitions.tests or self.partitions.count <= 2 * len(parts) + SPARE:
-            return
-        kept = np.unique(np.concatenate([parts, self.events["parts"].values]))
-        numbers = self.partitions.keep(kept)
-        for column in (self.moments["part"], self.events["parts"]):
-            column.values[:] = numbers[column.values]
-        self.tails.pick(kept[kept < len(self.tails)])
-
-    # ---- snapshots ---------------------------------------------------------------------------------------
-
-    def state(self) -> dict[str, Any]:
-        """All of it, as arrays."""
-        count = len(self.runs["dead"])
-        states = {
-            "events": {name: one.values.copy() for name, one in self.events.items()},
-            "moments": {name: one.values.copy() for name, one in self.moments.items()},
-            "runs": {name: one.values.copy() for name, one in self.runs.items()},
-            "columns": {str(place): one.values.copy() for place, one in enumerate(self.columns)},
-            "partitions": self.partitions.state(),
-            "own": {"texts": list(self.texts), "tails": self.tails.values.copy()},
-            "rows": {"ri": self.ri[:count].copy(), "rf": self.rf[:count].copy()},
-        }
-        return in_parts(states)
-
-    def resume(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
-        for room, columns in (("events", self.events), ("moments", self.moments), ("runs", self.runs)):
-            for name, values in part(room, state).items():
-                columns[name] = Growing(values.dtype, values)
-        read = part("columns", state)
-        self.columns = [Growing(read[str(k)].dtype, read[str(k)]) for k in range(len(read))]
-        self.partitions.resume(part("partitions", state))
-        self.texts = Texts({text: number for number, text in enumerate(state["own.texts"])})
-        self.tails = Growing(np.int64, state["own.tails"])
-        self.ri, self.rf = _taller(state["rows.ri"], 64), _taller(state["rows.rf"], 64)
-        self._have_room(len(self.ri))
-        self._remembered = len(self.moments["times"]) + len(self.runs["dead"])
-
     def take_over(self, other: RunsByEvent, events: EventTable) -> None:
         """Go on with the runs of a plan of other arcs; `events` are those that come up in them, by number.
 
@@ -386,34 +239,3 @@ def _occurrences(groups: Integers) -> Integers:
     found = np.empty(len(groups), np.int64)
     found[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
     return found
-
-
-def _numbers(kept: Any) -> Integers:
-    """New numbers of what is kept, -1 for the rest."""
-    numbers = np.cumsum(kept) - 1
-    numbers[~kept] = -1
-    found: Integers = numbers
-    return found
-
-
-def _renumbered(values: Integers, numbers: Integers) -> Integers:
-    """Numbers replaced by new ones; what is negative is none, and stays."""
-    if not len(numbers):
-        return values
-    return np.where(values >= 0, numbers[np.maximum(values, 0)], values)
-
-
-def _longer(array: Any, length: int) -> Any:
-    if len(array) >= length:
-        return array
-    result = np.empty(length, array.dtype)
-    result[: len(array)] = array
-    return result
-
-
-def _taller(array: Any, rows: int) -> Any:
-    if len(array) >= rows:
-        return array
-    result = np.zeros((rows, array.shape[1]), array.dtype)
-    result[: len(array)] = array
-    return result
