@@ -104,7 +104,8 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: oz.match(EVENTS, []),
-        "query: required a text, an expression of the algebra, an automaton, a set of queries, or a list of these; "
+        "query: required a text, an expression of the algebra, an automaton, a set of queries, "
+        "or a list of these; "
         "got an empty list",
     ),
     (
