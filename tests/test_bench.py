@@ -59,7 +59,7 @@ needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="M
 def test_there_are_the_experiments_of_five_papers_and_eight_cases() -> None:
     papers = [f"{paper}-{number}" for paper in ("sase", "sase+") for number in range(1, 7)]
     papers += [f"zstream-{figure}" for figure in (*range(8, 18), "table-3", "table-5", "clicks")]
-    papers += [f"cayuga-{one}" for one in ("16a", "16b", "16c", "17", "texts", "add", "planning", "20")]
+    papers += [f"cayuga-{one}" for one in ("16a", "16b", "16c", "17", "texts", "ranges", "add", "planning", "20")]
     papers += [f"afa-{one}" for one in (*range(8, 14), 16, 17, "thefts")]
     others = ["flink", "counting", "pushes", "composition", "start-up", "planning", "shoot-out", "spark"]
     assert list(EXPERIMENTS) == [*papers, *others]
