@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,8 @@ from typer.testing import CliRunner
 
 import ouzel as oz
 from ouzel.bench import (
+    afa,
+    afa_disorder,
     cases,
     cayuga,
     many_changes,
@@ -27,6 +30,7 @@ from ouzel.bench import (
     sase_plus,
     shoot_out,
     start_up,
+    tick_queries,
     tree_batches,
     tree_plans,
     zstream,
@@ -37,16 +41,26 @@ from ouzel.bench.own_process import in_own_process
 from ouzel.bench.peers import DuckDB, numpy_pass
 from ouzel.bench.sequences import Sequence
 from ouzel.cli.commands import app
-from ouzel.testing.papers import VISITED, clicks, quotes, sase_stream, stock_stream, web_log
+from ouzel.testing.papers import (
+    VISITED,
+    clicks,
+    displaced,
+    quotes,
+    sase_stream,
+    stock_stream,
+    tick_stream,
+    web_log,
+)
 
 needs_duckdb = pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is not installed")
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="Matplotlib is not installed")
 
 
-def test_there_are_the_experiments_of_four_papers_and_eight_cases() -> None:
+def test_there_are_the_experiments_of_five_papers_and_eight_cases() -> None:
     papers = [f"{paper}-{number}" for paper in ("sase", "sase+") for number in range(1, 7)]
     papers += [f"zstream-{figure}" for figure in (*range(8, 18), "table-3", "table-5", "clicks")]
     papers += [f"cayuga-{one}" for one in ("16a", "16b", "16c", "17", "texts", "add", "planning", "20")]
+    papers += [f"afa-{one}" for one in (*range(8, 14), 16, 17, "thefts")]
     others = ["flink", "counting", "pushes", "composition", "start-up", "planning", "shoot-out", "spark"]
     assert list(EXPERIMENTS) == [*papers, *others]
 
@@ -64,17 +78,19 @@ def test_every_experiment_runs_in_a_tiny_form(name: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(zstream, "LEAST", 500)
     monkeypatch.setattr(many_texts, "EVENTS", 3_000)
     monkeypatch.setattr(many_queries, "EVENTS", 3_000)
-    monkeypatch.setattr(many_queries, "FEWER_EVENTS", 3_000)
     monkeypatch.setattr(many_queries, "in_own_process", lambda run, *arguments: run(*arguments))
     monkeypatch.setattr(many_changes, "EVENTS", 100)
     monkeypatch.setattr(many_changes, "CHANGES", 5)
+    monkeypatch.setattr(afa_disorder, "SINGLE", 100)
+    monkeypatch.setattr(afa_disorder, "BY", 10)
+    monkeypatch.setattr(afa_disorder, "TOLD", 500)
     rows = list(EXPERIMENTS[name].run(12 if EXPERIMENTS[name].unit == "queries" else 3_000, 1))
     assert len(rows) >= 3
     assert len({(row.varied, row.series) for row in rows}) == len(rows)
     assert all(row.figures["seconds"] > 0 and row.figures["first call"] > 0 for row in rows)
     assert all(EXPERIMENTS[name].drawn in row.figures for row in rows)
     # among so few events of 1,000 or 10,000 keys there are no matches, and tops are rare
-    without = ("sase-2", "pushes", "zstream-17")
+    without = ("sase-2", "pushes", "zstream-17", "afa-9")
     assert any(row.figures.get("matches", 0) > 0 for row in rows) or name in without or "cayuga" in name
 
 
@@ -86,6 +102,60 @@ def test_the_two_ways_to_say_double_top_find_one() -> None:
     assert [tops[f"E{number}.price"][0].as_py() for number in range(1, 6)] == [10, 13, 10, 13, 9]
     folds = oz.match(table, cayuga.by_folds(), type=None)
     assert {tuple(row.values())[1:6] for row in folds.to_pylist()} == {(10, 13, 10, 13, 9)}
+
+
+@needs_duckdb
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_v_pattern_is_the_same_as_an_automaton_embedded_and_as_a_recursive_join(k: int) -> None:
+    stream = tick_stream(3_000)
+    peer = DuckDB.of(stream, threads=1)
+    assert peer is not None
+    rows = [
+        oz.match(stream, tick_queries.query_1(k, 50), type=None),
+        oz.match(stream, tick_queries.embedded_query_1(k, 50), type=None).drop(["at"]),
+        peer.query(tick_queries.recursive_query_1(k, 50)).run(),
+    ]
+    found = [sorted(map(tuple, (row.values() for row in table.to_pylist()))) for table in rows]
+    assert found[0]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("between", [10, 100])
+def test_arcs_that_change_find_what_matchers_begun_anew_do(between: int) -> None:
+    stream = tick_stream(2_000)
+    changed = pa.concat_tables(afa.changing(stream, between))
+    # arcs serve later events only: so each match is that of the arcs of its times
+    flips = afa.Flips()
+    lives: dict[str, dict[str, Any]] = {}
+    for place, up in enumerate(flips.ups):
+        arc = tick_queries.tick_arc(place, up=up)
+        lives[arc["id"]] = {**arc, "lives": [[None, None]]}
+    for time in range(between, 2_001, between):
+        came, gone = flips.next()
+        lives[gone]["lives"][-1][1] = time
+        lives.setdefault(came["id"], {**came, "lives": []})["lives"].append([time, None])
+    automaton = oz.automaton({**flips.query.spec, "arcs": list(lives.values())})
+    expected = oz.match(stream, automaton, type=None)
+    assert changed.sort_by("valid_from").equals(expected.sort_by("valid_from"))
+    assert len(expected)
+
+
+def test_speculation_tells_more_rows_sooner() -> None:
+    rows = {(row.varied, row.series): row.figures for row in afa_disorder.afa_10(12_000, 1)}
+    for share in ("70% ignorable", "90% ignorable"):
+        final, all_of_it = rows["σ = 0", share], rows["σ = inf", share]
+        assert final["matches"] == all_of_it["matches"] == final["rows told"] > 0
+        assert final["withdrawn"] == 0 < all_of_it["withdrawn"]
+        assert all_of_it["rows told"] == all_of_it["matches"] + 2 * all_of_it["withdrawn"]
+        assert 0 <= all_of_it["ms late"] < afa_disorder.TOLD < final["ms late"]
+
+
+def test_displaced_events_come_later_by_as_much_as_is_said() -> None:
+    order = displaced(10_000, 0.1, 50)
+    late = np.argsort(order) - np.arange(10_000)
+    assert sorted(order.tolist()) == list(range(10_000))
+    assert 30 < late.max() <= 50
+    assert np.mean(late > 0) == pytest.approx(0.1, abs=0.02)
 
 
 def test_a_first_answer_is_timed_with_an_empty_cache_and_with_a_full_one() -> None:
@@ -305,6 +375,7 @@ def test_streams_are_seeded() -> None:
     assert web_log(100).equals(web_log(100))
     assert clicks(100).equals(clicks(100))
     assert sase_stream(100).equals(sase_stream(100))
+    assert tick_stream(100).equals(tick_stream(100))
     assert not stock_stream(100, seed=1).equals(stock_stream(100, seed=2))
     assert set(stock_stream(1000)["symbol"].to_pylist()) == {1, 2}
     assert set(sase_stream(1000, 50, second=2)["attr2"].to_pylist()) == {0, 1}

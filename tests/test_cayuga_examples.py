@@ -80,8 +80,8 @@ def as_set(rows: list[dict[str, Any]]) -> list[str]:
 
 def test_there_are_eight_queries_with_rows_and_a_line_in_the_readme() -> None:
     assert [f"cayuga_q{number}" for number in range(1, 9)] == NAMES
-    assert [name for name, entry in EXPECTED.items() if "rows" in entry] == NAMES
-    assert re.findall(r"^\| \[(\w+)\]\(\1\.py\)", README, re.MULTILINE) == NAMES
+    assert [name for name in EXPECTED if name.startswith("cayuga")] == NAMES
+    assert re.findall(r"^\| \[(cayuga\w+)\]\(\1\.py\)", README, re.MULTILINE) == NAMES
 
 
 @every_query
@@ -121,7 +121,7 @@ def test_the_command_of_the_readme_names_a_script() -> None:
     commands = re.findall(r"^    python (.*)", README, re.MULTILINE)
     assert commands
     for command in commands:
-        assert Path(*shlex.split(command)).stem in NAMES
+        assert Path(*shlex.split(command)).stem in (*NAMES, "afa_q1")
         assert (ROOT / command).is_file()
 
 

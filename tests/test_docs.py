@@ -23,17 +23,18 @@ def test_every_query_in_the_language_page_is_accepted() -> None:
         assert oz.query(block).names
 
 
-def test_the_page_on_the_algebra_prints_what_it_shows() -> None:
-    text = (ROOT / "docs" / "algebra.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "count"), [("algebra.md", 6), ("automata.md", 5)])
+def test_a_page_prints_what_it_shows(page: str, count: int) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     code, shown = (
         re.findall(rf"^```{one}\n(.*?)^```", text, re.MULTILINE | re.DOTALL) for one in ("python", "text")
     )
-    assert len(code) == len(shown) == 6
+    assert len(code) == len(shown) == count
     names: dict[str, object] = {}
     for source, expected in zip(code, shown, strict=True):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(source, "algebra.md", "exec"), names)  # noqa: S102 - our own page
+            exec(compile(source, page, "exec"), names)  # noqa: S102 - our own page
         assert printed.getvalue() == expected
 
 

@@ -93,7 +93,9 @@ ROOMS = {
         }
         | {"rules", "ruled"},
         # with corrections
-        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "revising"} | {"netting"},
+        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "rewound", "revising"}
+        | {"by_event", "netting"}
+        | {"key_buckets", "dirty", "region_keys", "region", "regions"},
         {"spark"},
         {"__init__"},
     ],

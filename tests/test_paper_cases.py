@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+import automaton_cases
 import ouzel as oz
+from automaton_cases import EVERY_CASE, Case
 
-Case = dict[str, Any]
 Rows = list[list[Any]]
 
-CASES: list[Case] = json.loads((Path(__file__).parent / "cases" / "paper_cases.json").read_text("utf-8"))
+CASES = [case for case in EVERY_CASE if "automaton" not in case]
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 
@@ -69,7 +69,7 @@ def in_order(rows: Rows) -> Rows:
 
 
 def test_no_two_cases_have_one_id() -> None:
-    assert len({case["id"] for case in CASES}) == len(CASES)
+    assert len({case["id"] for case in EVERY_CASE}) == len(EVERY_CASE)
 
 
 @every_case
@@ -95,3 +95,34 @@ def test_the_order_of_arrival_does_not_matter(case: Case, seed: int) -> None:
     events = list(case["events"])
     random.Random(seed).shuffle(events)
     assert run(case, query_of(case), events) == in_order(case["expected"])
+
+
+# ---- AFA: events that come late and are withdrawn, arcs that come and go --------------------------------
+
+every_automaton = pytest.mark.parametrize("case", automaton_cases.CASES.values(), ids=automaton_cases.CASES)
+
+
+@every_automaton
+@pytest.mark.parametrize("engine", ["auto", "reference"])
+def test_an_automaton_over_what_is_left(case: Case, engine: str) -> None:
+    found = oz.match(automaton_cases.survivors(case), automaton_cases.with_lives(case), engine=engine)
+    assert found == automaton_cases.expected(case)
+
+
+@every_automaton
+@pytest.mark.parametrize("speculation", ["inf", 0])
+def test_an_automaton_event_by_event(case: Case, speculation: Any) -> None:
+    told = automaton_cases.pushed(case, speculation)
+    assert automaton_cases.net(told) == automaton_cases.expected(case)
+    signs = [sign for table in told for sign in table["op"].to_pylist()]
+    assert -1 not in signs or speculation == "inf"
+
+
+def test_a_match_is_told_and_withdrawn_with_its_event() -> None:
+    told = automaton_cases.pushed(automaton_cases.CASES["afa-v-pattern-retraction"], "inf")
+    assert [table["op"].to_pylist() for table in told] == [[], [], [], [], [], [], [1], [-1], []]
+
+
+def test_without_the_change_of_arcs_there_is_a_match() -> None:
+    case = {**automaton_cases.CASES["afa-dynamic"], "arc_changes": []}
+    assert len(automaton_cases.net(automaton_cases.pushed(case, "inf"))) == 1

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 PAPERS = ROOT / "examples" / "papers"
 README = (PAPERS / "README.md").read_text(encoding="utf-8")
 EVERYTHING: dict[str, dict[str, Any]] = json.loads((PAPERS / "expected.json").read_text(encoding="utf-8"))
-# those in the algebra, which have rows, are tested in test_cayuga_examples.py
+# those that have rows are tested in test_cayuga_examples.py and test_automaton_examples.py
 EXPECTED = {name: entry for name, entry in EVERYTHING.items() if "matches" in entry}
 
 Events = Any  # an Arrow table, or one per event type
@@ -131,8 +131,8 @@ every_query = pytest.mark.parametrize("name", QUERIES)
 def test_every_query_has_its_matches_and_its_events() -> None:
     assert set(EXPECTED) == set(QUERIES)
     there = {path.relative_to(PAPERS / "events").parts[0] for path in PAPERS.glob("events/**/*.jsonl")}
-    in_algebra = EVERYTHING.keys() - EXPECTED.keys()
-    assert {name.removesuffix(".jsonl") for name in there} == {example.events for example in EXAMPLES} | in_algebra
+    with_rows = EVERYTHING.keys() - EXPECTED.keys()
+    assert {name.removesuffix(".jsonl") for name in there} == {example.events for example in EXAMPLES} | with_rows
 
 
 def test_the_readme_lists_every_query() -> None:

@@ -323,7 +323,7 @@ def _on_spark(events: Any, query: Query, ruled: Prepared, arguments: Any, stream
     return found
 
 
-def matcher(
+def matcher(  # noqa: PLR0913 - what is not needed is not said
     query: Query | Form,
     schema: Any,
     *,
@@ -340,6 +340,7 @@ def matcher(
     speculation: int | timedelta | str | None = None,
     op: str | None = None,
     identity: Sequence[str] | None = None,
+    sequence: str | None = None,
     on_bad: str = "error",
     on_late: str = "error",
     threads: int | None = None,
@@ -360,6 +361,9 @@ def matcher(
     and `push(…, watermark=…)` let time pass then, unless `watermark` is given.  With either, answers have two more
     columns, `op` and `match_id`: +1 inserts a match of a new id, -1 withdraws the one of that id.
 
+    With `sequence`, a column of integers counts the events of every partition of a register automaton: those
+    follow each other whose numbers do, so that matches are certain, and reported, once their events are there.
+
     >>> import pyarrow as pa
     >>> m = matcher("PATTERN A; B RETURN A.ts AS a, B.ts AS b", pa.schema({"ts": "int64", "type": "string"}))
     >>> m.push(pa.table({"ts": [1, 2], "type": ["A", "B"]})).to_pylist()
@@ -370,8 +374,9 @@ def matcher(
     query = query if isinstance(query, Query) else Query(query)
     reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
     both = {**query.params, **(optional("params", params, Mapping, DICT) or {})}
-    revision = revision_of(speculation, op, identity, is_punctuated=watermark is not None)
-    kind = Matcher if revision is None else partial(Revising, revision=revision, speculation=speculation or 0)
+    revision = revision_of(speculation, op, identity, sequence, is_punctuated=watermark is not None)
+    ahead = "inf" if sequence is not None else speculation or 0
+    kind = Matcher if revision is None else partial(Revising, revision=revision, speculation=ahead)
     made = kind(
         query.text,
         schema,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ouzel.explain.words import (
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import INFERRED
 from ouzel.optimizer.plan import Plan
-from ouzel.optimizer.share import shared
+from ouzel.optimizer.share import Groups, alone, shared
 from ouzel.physical.contract import PhysicalPlan
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.statistics import Statistics
@@ -39,20 +39,32 @@ def explain(
 
     Of queries that share a plan it is said what they share, and what the first of them mean.
     """
-    texts = []
     # on Spark each query is run by itself
-    together, physical = shared(plans)[0] if plans and more is _nothing_more else ((), None)
-    if physical is not None and len(together) > 1:
-        texts.append(_together(together, physical, plans))
-        texts += ["\n".join([f"query {one.query.name}", *_logical(one.query, events)]) for one in together[:_FEW]]
-        names = {plan.query.name for plan in together}
-        plans = [plan for plan in plans if plan.query.name not in names]
-    for plan in plans:
-        lines = [f"query {plan.query.name}", *_logical(plan.query, events)]
-        lines += _choices(plan)
-        lines += [line for title, rows in more(plan) for line in section(title, rows)]
-        lines += _physical(plan)
-        texts.append("\n".join(lines))
+    groups = shared(plans) if more is _nothing_more else alone(plans)
+    return explain_groups(groups, {}, events, more)
+
+
+def explain_groups(
+    groups: Groups,
+    sizes: Mapping[str, int],
+    events: EventTable | None = None,
+    more: Callable[[Plan], Sections] = _nothing_more,
+) -> str:
+    """Explain plans, some of which go together; of some sets it is known how many queries they have now."""
+    texts = []
+    every = [plan for plans, _physical in groups for plan in plans]
+    for together, physical in groups:
+        if len(together) > 1:
+            texts.append(_together(together, physical, every))
+            for one in together[:_FEW]:
+                texts.append("\n".join([f"query {one.query.name}", *_logical(one.query, events, sizes)]))
+            continue
+        for plan in together:
+            lines = [f"query {plan.query.name}", *_logical(plan.query, events, sizes)]
+            lines += _choices(plan)
+            lines += [line for title, rows in more(plan) for line in section(title, rows)]
+            lines += _physical(plan)
+            texts.append("\n".join(lines))
     return "\n\n".join(texts)
 
 
@@ -70,14 +82,15 @@ def _together(together: Sequence[Plan], physical: PhysicalPlan, plans: Sequence[
     return "\n".join(lines)
 
 
-def _logical(query: BoundQuery, events: EventTable | None) -> list[str]:
+def _logical(query: BoundQuery, events: EventTable | None, sizes: Mapping[str, int]) -> list[str]:
     """What the query means; of a set, what its template does."""
     if query.members is not None:
         members = query.members
+        size = sizes.get(query.name, len(members))
         of = section(
-            "set", [f"{len(members):,} queries by '{members.id}', each with its own {_listed(members.parameters)}"]
+            "set", [f"{size:,} queries by '{members.id}', each with its own {_listed(members.parameters)}"]
         )
-        return [*of, *_logical(members.template, events)]
+        return [*of, *_logical(members.template, events, sizes)]
     if query.attributes is not None:
         return _rows(query, events)
     lines = section("pattern", [infix(query.pattern)])

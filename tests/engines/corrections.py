@@ -181,6 +181,7 @@ class Driver:
         totals = any(plan.query.aggregates for plan in self.matcher._chain.all_plans)
         self.ended = totals and script.speculation != 0
         self.batch: list[tuple[int, int]] = []
+        self.twin: oz.Matcher | None = None
         rows = range(len(stream.times))
         # where events let time pass, those that come out of order are late by little
         self.coming = sorted(rows, key=lambda row: stream.times[row] + row % 3) if script.punctuates else [*rows]
@@ -219,7 +220,8 @@ class Driver:
         else:
             self.push(number if action == CUT else -1)
         if action == RESTORE:
-            self.matcher = oz.restore(self.matcher.snapshot())
+            # the one before goes on beside it, and says the same
+            self.twin, self.matcher = self.matcher, oz.restore(self.matcher.snapshot())
 
     def push(self, watermark: int) -> None:
         stream, script, before = self.stream, self.stream.script, self.stream.now
@@ -232,7 +234,13 @@ class Driver:
         if script.punctuates and stream.latest is not None:
             passed.append(stream.latest - (script.watermark or 0))
         stream.now = max(passed, default=None)
-        self.apply(self.matcher.push(events, watermark if watermark >= 0 else None))
+        passing = watermark if watermark >= 0 else None
+        result = self.matcher.push(events, passing)
+        self.apply(result)
+        if self.twin is not None:
+            other = named(self.twin.push(events, passing), self.matcher.names)
+            for name, table in named(result, self.matcher.names).items():
+                assert repr(table.to_pylist()) == repr(other[name].to_pylist())
         self.compare()
         if stream.now != before and stream.now is not None:
             for name, final in stream.expected(stream.now).items():

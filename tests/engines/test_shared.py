@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ouzel as oz
-from ouzel.physical.shared import runs
+from ouzel.physical.shared import graph, runs
 from ouzel.testing.algebra import TYPES, events, expressions
 from ouzel.testing.strategies import RandomQuery, queries, streams
 from semantics.everywhere import pushed
@@ -127,4 +128,25 @@ def test_growing_makes_no_difference() -> None:
     values = [{"id": n, "v": n % 5} for n in range(20)]
     expected = oz.match(ticks, oz.queries(template, values))
     with patch.object(runs, "_LEAST", 1):
+        assert oz.match(ticks, oz.queries(template, values)) == expected
+
+
+def test_a_value_that_nothing_equals_concerns_its_query_alone() -> None:
+    template = "PATTERN A a; A b WHERE a.x = $v AND b.x = $w RETURN b.x AS x"
+    values = [{"id": n, "v": None if n == 3 else 1.5 if n == 4 else n % 2, "w": n % 3} for n in range(9)]
+    ticks = [{"ts": n, "type": "A", "x": n % 3} for n in range(12)]
+    found = oz.match(ticks, oz.queries(template, values))
+    for row in values:
+        text = template.replace("$v", str(row["v"])).replace("$w", str(row["w"])).replace("None", "null")
+        expected = [] if row["v"] is None else oz.match(ticks, text, engine="reference")
+        assert [one["x"] for one in found if one["id"] == row["id"]] == [one["x"] for one in expected]
+
+
+def test_queries_of_one_plan_are_told_apart_by_all_that_they_ask() -> None:
+    """States are merged by a hash of what they ask; here many have the same slot."""
+    template = "PATTERN A a; A b WHERE a.x = $v AND b.x > $w RETURN b.x AS x"
+    values = [{"id": n, "v": n % 7, "w": n % 5} for n in range(70)]
+    ticks = [{"ts": n, "type": "A", "x": n % 9} for n in range(40)]
+    expected = oz.match(ticks, oz.queries(template, values), tuning={"merging": "off"})
+    with patch.object(graph, "_heads", lambda count: np.full(2, -1)):
         assert oz.match(ticks, oz.queries(template, values)) == expected

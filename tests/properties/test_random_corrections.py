@@ -15,6 +15,7 @@ from engines.corrections import Script, check, random_events, random_script, scr
 from engines.pushes import SCHEMA, TYPES, Events
 from ouzel.physical.compiled import kernel
 from ouzel.testing import algebra
+from ouzel.testing.automata import automata
 from ouzel.testing.encodings import Rows, stored_streams
 from ouzel.testing.programs import Program, program_text, programs
 from ouzel.testing.strategies import RandomQuery, queries, streams
@@ -121,8 +122,47 @@ def test_lists(some: list[RandomQuery], events: Events, script: Script) -> None:
 def test_checkpoints(query: str, number: int) -> None:
     random = Random(number)
     events, script = random_events(random, 20), random_script(random, 45)
-    with patch("ouzel.runtimes.rewinding.LEAST", 1), patch("ouzel.runtimes.rewinding.BYTES_PER_EVENT", 10**9):
+    rewinding = "ouzel.runtimes.rewinding"
+    with (
+        patch(f"{rewinding}.LEAST", 1),
+        patch(f"{rewinding}.BYTES_PER_EVENT", 10**9),
+        patch("ouzel.runtimes.revising.Revising.by_regions", False),
+    ):
         bounded(query, *as_table(events), script, types=TYPES)
+
+
+# partitions are matched again, where windows are of time
+PARTITIONED = (
+    "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 4",
+    "PATTERN SEQ(A a, B b) WHERE [k, y] WITHIN 6 RETURN b.eid AS b, a.x AS x",
+    "PATTERN SEQ(A a, !(B b), C c) WHERE [k] WITHIN 5 INCLUSIVE RETURN a.eid AS a, c.eid AS c",
+    "PATTERN SEQ(A a, C c, !(B b)) WHERE [k] WITHIN 4 RETURN a.eid AS a, c.eid AS c",
+    "PATTERN SEQ(!(B b), A a, C c) WHERE [k] WITHIN 4 RETURN a.eid AS a, c.eid AS c",
+    "PATTERN SEQ(!(B b), A a, C c, !(B d)) WHERE [k] AND b.x = a.x WITHIN 5 RETURN a.x AS a, c.x AS c",
+    "PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match {[k]} WITHIN 6 RETURN a[].eid AS a, b.eid AS b",
+    "PATTERN SEQ(A? a, B b, C* c[]) WHERE [k] WITHIN 3 RETURN a.x AS a, b.eid AS b, count(c[]) AS n",
+    "PATTERN SEQ(A a, ANY(B, C) b) WHERE partition_contiguity {[k]} WITHIN 5",
+    "PATTERN A | B; C WHERE [k] WITHIN 4 RETURN A.eid AS a, B.eid AS b, C.eid AS c",
+    "PATTERN A a & B b & !C c WHERE [k] WITHIN 4 RETURN a.eid AS a, b.eid AS b",
+    "PATTERN A; B*; C WHERE [k] WITHIN 5 RETURN A.eid AS a, count(B) AS n, C.eid AS c",
+    "QUERY p PATTERN SEQ(A a, B b) WHERE [k] WITHIN 4 RETURN a.y AS y "
+    "QUERY q PATTERN SEQ(B a, C b) WHERE [y] WITHIN 8 RETURN a.eid AS a, b.eid AS b",
+)
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(PARTITIONED), st.integers(0, 2**32), ORDERS)
+def test_regions(query: str, number: int, order: Any) -> None:
+    random = Random(number)
+    events, script = random_events(random, 24), random_script(random, 50)
+    events = [{**event, "x": event["x"] or 0} for event in events] if order else events
+    bounded(query, *as_table(events), script, types=TYPES, order=order)
+
+
+def test_these_go_by_regions() -> None:
+    for query in PARTITIONED:
+        made = oz.matcher(query, SCHEMA, types=TYPES, speculation="inf")
+        assert "partitions, a window around them, are matched again" in " ".join(made.explain().split()), query
 
 
 @settings(max_examples=2)
@@ -130,3 +170,20 @@ def test_checkpoints(query: str, number: int) -> None:
 def test_compiled(query: RandomQuery, events: Events, script: Script) -> None:
     with patch.object(kernel, "COMPILE_FROM", 0):
         bounded(query.text, *as_table(events), script, types=TYPES)
+
+
+@settings(max_examples=80)
+@given(automata(), algebra.events(9, least=6), RANDOMS, scripts())
+def test_automata(automaton: oz.Automaton, events: pa.Table, random: Any, script: Script) -> None:
+    events = shuffled(events, random)
+    bounded(automaton, events, events.column("ts").to_pylist(), script, types=algebra.TYPES)
+
+
+@settings(max_examples=80)
+@given(automata(silent=False, waiting=False), st.integers(0, 2**32))
+def test_automata_where_much_happens(automaton: oz.Automaton, number: int) -> None:
+    random = Random(number)
+    rows = [{**event, "s": random.choice("aB"), "y": event["y"] / 2} for event in random_events(random, 16)]
+    table = pa.Table.from_pylist(rows, pa.schema({"ts": pa.int64(), **algebra.ARROW}))
+    with patch("ouzel.physical.automaton.event_lists.SPARE", random.choice((0, 32_768))):
+        bounded(automaton, table, [row["ts"] for row in rows], random_script(random, 45), types=algebra.TYPES)

@@ -182,6 +182,12 @@ def test_events_a_while_after_the_punctuation_are_held(length: Any) -> None:
     assert told(one.push(batch((5, "B", 1, 0.0, -1)), 2)) == [(2, 5, -1, 2), (2, 6, 1, 3)]
 
 
+def test_before_any_punctuation_all_events_are_held() -> None:
+    one = matcher(speculation=2**64)
+    assert told(one.push(batch((1, "A"), (4, "B")))) == []
+    assert told(one.advance(0)) == [(1, 4, 1, 0)]
+
+
 def test_without_speculation_only_what_is_held_can_be_withdrawn() -> None:
     one = matcher(speculation=None, watermark=3)
     assert told(one.push(batch((1, "A"), (2, "A"), (5, "B")))) == []

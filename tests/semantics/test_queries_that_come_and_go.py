@@ -174,3 +174,33 @@ def test_a_matcher_goes_on_after_what_was_refused() -> None:
     with pytest.raises(oz.OuzelError):
         matcher.add(3, {"d": "x"})
     assert rows(matcher.push(EVENTS), "id", "a", "b")[:1] == [(1, 0, 1)]
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference"])
+def test_explain_counts_those_that_are_there(engine: str) -> None:
+    schema = pa.schema({"ts": "int64", "type": "string", "x": "int64"})
+    template = "PATTERN A a; B b WHERE a.x = $v AND b.x > $w RETURN b.x AS x"
+    rows = [{"id": number, "v": number, "w": 1} for number in range(4)]
+    matcher = oz.matcher(oz.queries(template, rows), schema, engine=engine)
+    matcher.push(pa.table({"ts": [1], "type": ["A"], "x": [1]}))
+    for number in range(4, 8):
+        matcher.add(number, {"v": 1, "w": 2})
+    matcher.remove(0)
+    text = matcher.explain()
+    assert "7 queries by 'id'" in text
+    if engine == "auto":
+        assert "7 queries, whose 14 states are 8 after merging" in text
+        assert "8 edges" in text
+
+
+def test_explain_of_a_list_counts_those_that_share_a_plan() -> None:
+    texts = [f"PATTERN A a; B b WHERE a.x = {number} RETURN b.x AS x" for number in range(70)]
+    matcher = oz.matcher(texts, pa.schema({"ts": "int64", "type": "string", "x": "int64"}))
+    matcher.push(pa.table({"ts": [1], "type": ["A"], "x": [1]}))
+    assert "shared plan of 70 of 70 queries" in matcher.explain()
+    matcher.remove("query1")
+    matcher.add("more", texts[0])
+    text = matcher.explain()
+    assert "shared plan of 69 of 70 queries" in text
+    assert "69 queries, whose 138 states are 138 after merging" in text
+    assert "query more" in text

@@ -14,23 +14,27 @@ from ouzel.bench.sequences import Sequence
 
 
 class DuckDB:
-    """DuckDB with the events in a table of its own, the loading of which is not counted; on all processors."""
+    """DuckDB with the events in a table of its own, the loading of which is not counted."""
 
-    def __init__(self, stream: pa.Table) -> None:
-        """Load the events."""
+    def __init__(self, stream: pa.Table, threads: int | None = None) -> None:
+        """Load the events; on all processors, unless a number of threads is given."""
         import duckdb
 
-        self.connection = duckdb.connect()
+        self.connection = duckdb.connect(config={} if threads is None else {"threads": threads})
         self.connection.register("stream", stream)
         self.connection.execute("CREATE TABLE events AS SELECT * FROM stream")
 
     @classmethod
-    def of(cls, stream: pa.Table) -> DuckDB | None:
+    def of(cls, stream: pa.Table, threads: int | None = None) -> DuckDB | None:
         """DuckDB, if it is installed."""
         try:
-            return cls(stream)
+            return cls(stream, threads)
         except ModuleNotFoundError:
             return None
+
+    def query(self, sql: str) -> Contender:
+        """A query over the table `events`."""
+        return Contender(partial(self._run, sql), lambda found: {"matches": found.num_rows})
 
     def joins(self, sequence: Sequence) -> list[Contender]:
         """A sequence in all formulations."""

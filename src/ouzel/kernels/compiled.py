@@ -9,13 +9,11 @@ from typing import Any
 
 from numba import njit
 
-from ouzel.kernels.jit import BORROWING, OPTIONS, PLAIN, plain_digest, usable_directory
+from ouzel.kernels.jit import BORROWING, BORROWS, OPTIONS, PLAIN, plain_digest, usable_directory
 from ouzel.kernels.store import Store
 
 _compiler: Any = njit(**OPTIONS)
-# What only borrows arrays, and makes none, need not count who has them, which takes longer than what it does.
-_BORROWS: dict[str, Any] = {**OPTIONS, "_nrt": False}
-_borrowing: Any = njit(**_BORROWS)
+_borrowing: Any = njit(**BORROWS)
 
 
 def jit(function: FunctionType) -> Any:

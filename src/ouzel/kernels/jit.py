@@ -32,7 +32,11 @@ from ouzel.kernels import (
     paths,
     records,
     shared,
+    shared_growing,
     shared_links,
+    shared_moments,
+    shared_ranges,
+    shared_rows,
     shared_tests,
     windows,
 )
@@ -43,7 +47,8 @@ from ouzel.kernels.unbroken import unbroken
 Kernel = Callable[..., Any]
 
 _MODULES = (
-    *(arithmetic, arrays, numbering, ordering, paths, records, shared, shared_links, shared_tests, windows),
+    *(arithmetic, arrays, numbering, ordering, paths, records, windows),
+    *(shared, shared_growing, shared_links, shared_moments, shared_ranges, shared_rows, shared_tests),
 )
 
 PLAIN: dict[str, FunctionType] = {
@@ -57,8 +62,14 @@ PLAIN: dict[str, FunctionType] = {
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """How Numba compiles.  nogil: kernels run in several threads at once; numpy: our own code checks divisors."""
 
-BORROWING = tuple(one.__name__ for one in (shared, shared_links, shared_tests))
+BORROWING = tuple(
+    one.__name__ for one in (shared, shared_growing, shared_links, shared_moments, shared_ranges, shared_tests)
+)
 """Modules whose plain functions only borrow arrays, and make none."""
+
+BORROWS: dict[str, Any] = {**OPTIONS, "_nrt": False, "forceinline": True}
+"""How Numba compiles these.  Who has an array need not be counted, which takes longer than what they do; and to
+pass on records of many arrays takes longer than that, too: so all that a kernel calls becomes part of it."""
 
 _HEADER = '''"""Written by Ouzel; safe to delete."""
 import numpy as np
@@ -100,7 +111,7 @@ def _compiler() -> ModuleType:
 @cache
 def plain_digest() -> str:
     """Stands for the plain functions and how they are compiled: Numba does not notice when that changes."""
-    return _digest(f"{OPTIONS}" + "".join(map(inspect.getsource, _MODULES)))
+    return _digest(f"{OPTIONS} {BORROWS}" + "".join(map(inspect.getsource, _MODULES)))
 
 
 def _plain(function: Kernel) -> FunctionType:

@@ -14,348 +14,230 @@ from __future__ import annotations
 
 from typing import Any
 
-from ouzel.kernels.shared_links import (
-    COUNT,
-    FOUND,
-    FREE,
-    LOST,
-    MADE,
-    PEAK,
-    POSITION,
-    SHED,
-    STAMP,
-    after_start,
-    drop_run,
-    has_values,
-    last_time,
-    link_run,
-    signed,
-    stirred,
-    waiting_hash,
+from ouzel.kernels import shared_rows as at
+from ouzel.kernels.shared_links import drop_run, has_values, signed, stirred
+from ouzel.kernels.shared_moments import (
+    DONE_ALL,
+    MORE_SPAWNED,
+    STOPPED,
+    TOO_MANY_SPAWNED,
+    room_for_moment,
+    settle_moment,
 )
+from ouzel.kernels.shared_ranges import below, bucket_of, next_above
 from ouzel.kernels.shared_tests import passes
 
 STOP, DONE = range(2)
-DONE_ALL, MORE_RUNS, MORE_SPAWNED, MORE_OUT, STOPPED, TOO_MANY_RUNS, TOO_MANY_FOUND = range(7)
-"""Why the kernel came back."""
 
 
-def take_forks(
-    graph: Any,
-    fork: int,
-    events: Any,
-    e: int,
-    held: Any,
-    i: int,
-    spawned: Any,
-    count: int,
-    state: Any,
-    stack: Any,
-    scratch: Any,
-) -> int:
-    """Note where an event leads from a fork; how many are noted then, or -1 if there is no room."""
-    state[STAMP] += 1
-    stamp = state[STAMP]
+def take_forks(graph: Any, fork: int, events: Any, e: int, held: Any, i: int, work: Any) -> None:
+    """Note where an event leads from a fork, as far as there is room; all of it is counted."""
+    work.state[at.STAMP] += 1
     group = graph.forks[fork]
     while group != -1:
-        s = graph.groups[group, 1]
+        s = graph.groups[group, at.GROUP_SIGNATURE]
         hash_ = signed(graph, s, group, events, e)
         x = graph.edge_heads[hash_ & (len(graph.edge_heads) - 1)] if hash_ >= 0 else -1
         while x != -1:
-            # first what is at hand, then what has to be fetched
-            if (
-                graph.edges[x, 0] == hash_
-                and passes(graph, graph.edges[x, 1], graph.edges[x, 2], events, e, held, i, stack, scratch)
-                and graph.edge_origins[x, 0] == group
-                and has_values(graph, s, graph.edge_values, x, events, e)
-            ):
-                edge = graph.edges[x, 5]
-                is_new = True
-                if edge >= 0:  # it has alternatives
-                    is_new = graph.edge_stamps[edge] != stamp
-                    graph.edge_stamps[edge] = stamp
-                if is_new:
-                    if count == len(spawned):
-                        return -1
-                    spawned[count, 0] = graph.edges[x, 3]
-                    spawned[count, 1] = i
-                    spawned[count, 2] = e
-                    spawned[count, 3] = x
-                    count += 1
-            x = graph.edges[x, 6]
-        group = graph.groups[group, 2]
-    return count
+            if graph.edges[x, at.EDGE_HASH] == hash_:
+                take_edge(graph, x, group, s, events, e, held, i, work)
+            x = graph.edges[x, at.EDGE_NEXT]
+        if hash_ >= 0 and graph.signatures[s, at.SIGNATURE_RANGE] >= 0 and len(graph.bucket_heads) > 0:
+            take_ranges(graph, hash_, group, s, events, e, held, i, work)
+        group = graph.groups[group, at.GROUP_NEXT]
 
 
-def meet_run(
-    graph: Any,
-    runs: Any,
-    events: Any,
-    e: int,
-    g: int,
-    i: int,
-    tests: int,
-    moment: int,
-    mark: int,
-    spawned: Any,
-    count: int,
-    doomed: Any,
-    deaths: int,
-    state: Any,
-    stack: Any,
-    scratch: Any,
-) -> tuple[int, int]:
-    """Let a run that waits meet an event at a gate, which asks the tests from one on; what is noted then."""
-    if runs.places[i, 4] >= events.starts[e]:
-        return count, deaths
-    is_old = events.end_times[e] > runs.places[i, 6]
-    is_let = not is_old and passes(graph, tests, graph.gates[g, 4], events, e, runs.held, i, stack, scratch)
-    ends = graph.gates[g, 6] != 0
-    # what is too old for all gates goes with what ends: links are in use right now
-    if (is_old or (is_let and ends)) and runs.places[i, 5] != moment:
-        runs.places[i, 5] = moment
-        doomed[deaths] = i
-        deaths += 1
-    if is_let:
-        # a gate may have alternatives, of which several let it through
-        is_new = runs.seen[i] != mark
+def take_ranges(
+    graph: Any, hash_: int, group: int, s: int, events: Any, e: int, held: Any, i: int, work: Any
+) -> None:
+    """Note where an event leads by edges that want a range in which it is."""
+    column = graph.signatures[s, at.SIGNATURE_RANGE]
+    if (events.missing[e] >> column) & 1:
+        return
+    code = events.codes[e, column]
+    bucket = bucket_of(graph, graph.bucket_heads[hash_ & (len(graph.bucket_heads) - 1)], hash_, group)
+    while bucket != -1:
+        end = below(graph, bucket, code)
+        place = next_above(graph, bucket, 0, code)
+        while place < end:
+            x = graph.bucket_edges[graph.buckets[bucket, at.BUCKET_BEGIN] + place, at.SORTED_EDGE]
+            take_edge(graph, x, group, s, events, e, held, i, work)
+            place = next_above(graph, bucket, place + 1, code)
+        bucket = bucket_of(graph, graph.buckets[bucket, at.BUCKET_NEXT], hash_, group)
+
+
+def take_edge(graph: Any, x: int, group: int, s: int, events: Any, e: int, held: Any, i: int, work: Any) -> None:
+    """Note where an event leads by an edge of a group, if it passes its tests; what is at hand comes first."""
+    begin, end = graph.edges[x, at.EDGE_TESTS], graph.edges[x, at.EDGE_TESTS_END]
+    if not (
+        passes(graph, begin, end, events, e, held, i, work)
+        and graph.edge_origins[x, at.ORIGIN_GROUP] == group
+        and has_values(graph, s, graph.edge_values, x, events, e)
+    ):
+        return
+    state, spawned = work.state, work.spawned
+    choice = graph.edges[x, at.EDGE_CHOICE]
+    if choice >= 0:
+        if graph.edge_stamps[choice] == state[at.STAMP]:
+            return
+        graph.edge_stamps[choice] = state[at.STAMP]
+    count = state[at.SPAWNED]
+    if count < len(spawned):
+        spawned[count, at.SPAWN_NODE] = graph.edges[x, at.EDGE_NODE]
+        spawned[count, at.SPAWN_RUN] = i
+        spawned[count, at.SPAWN_EVENT] = e
+        spawned[count, at.SPAWN_EDGE] = x
+    state[at.SPAWNED] += 1
+
+
+def join_starts(graph: Any, known: int, work: Any) -> None:
+    """Look for the first edges of all automata among those that an event satisfies, which are noted from one on.
+
+    Without an index over active nodes, the start of every automaton is one: this is for comparison (Cayuga 5.2.1).
+    """
+    state, spawned = work.state, work.spawned
+    state[at.STAMP] += 1
+    stamp = state[at.STAMP]
+    for k in range(known, state[at.SPAWNED]):
+        graph.edge_stamps[spawned[k, at.SPAWN_EDGE]] = stamp
+    event = spawned[known, at.SPAWN_EVENT] if known < state[at.SPAWNED] else -1
+    state[at.SPAWNED] = known
+    for k in range(len(graph.starts)):
+        x = graph.starts[k]
+        if graph.edge_stamps[x] == stamp:
+            count = state[at.SPAWNED]
+            spawned[count, at.SPAWN_NODE] = graph.edges[x, at.EDGE_NODE]
+            spawned[count, at.SPAWN_RUN] = -1
+            spawned[count, at.SPAWN_EVENT] = event
+            spawned[count, at.SPAWN_EDGE] = x
+            state[at.SPAWNED] += 1
+
+
+def meet_run(graph: Any, runs: Any, events: Any, e: int, g: int, i: int, tests: int, work: Any) -> None:
+    """Let a run that waits meet an event at a gate, which asks the tests from one on, and note what comes."""
+    if runs.places[i, at.RUN_LAST] >= events.starts[e]:
+        return
+    if events.end_times[e] > runs.places[i, at.RUN_UNTIL]:
+        doom_run(runs, i, work)  # it is too old for all gates
+        return
+    if not passes(graph, tests, graph.gates[g, at.GATE_TESTS_END], events, e, runs.held, i, work):
+        return
+    if graph.gates[g, at.GATE_ENDS] != 0:
+        doom_run(runs, i, work)
+    # a gate may have alternatives, of which several let it through
+    mark = work.state[at.MARK]
+    if runs.seen[i] != mark:
         runs.seen[i] = mark
-        if is_new:
-            count = take_forks(
-                graph, graph.gates[g, 5], events, e, runs.held, i, spawned, count, state, stack, scratch
-            )
-    return count, deaths
+        take_forks(graph, graph.gates[g, at.GATE_FORK], events, e, runs.held, i, work)
 
 
-def share_events(  # noqa: PLR0912, PLR0915 - one loop, so that nothing is passed around
-    board: Any,
-    graph: Any,
-    runs: Any,
-    events: Any,
-    state: Any,
-    spawned: Any,
-    doomed: Any,
-    found: Any,
-    found_held: Any,
-    stack: Any,
-    scratch: Any,
-    end: int,
-    most_runs: int,
-    most_found: int,
-    sheds: bool,
-) -> int:
+def doom_run(runs: Any, i: int, work: Any) -> None:
+    """Note that a run ends with this moment: links are in use until then."""
+    state = work.state
+    if runs.places[i, at.RUN_DOOMED] != state[at.MOMENT]:
+        runs.places[i, at.RUN_DOOMED] = state[at.MOMENT]
+        work.doomed[state[at.DEATHS]] = i
+        state[at.DEATHS] += 1
+
+
+def meet_by_gates(graph: Any, runs: Any, events: Any, e: int, work: Any) -> None:
+    """Let an event meet the runs that are found by what their one gate wants."""
+    for k in range(len(graph.probes)):
+        s, column = graph.probes[k, at.PROBE_SIGNATURE], graph.probes[k, at.PROBE_COLUMN]
+        hash_ = signed(graph, s, column, events, e)
+        if hash_ >= 0 and column >= 0:
+            is_missing = (events.missing[e] >> column) & 1
+            hash_ = -1 if is_missing else stirred(hash_, events.codes[e, column])
+        i = runs.heads[hash_ & (len(runs.heads) - 1)] if hash_ >= 0 else -1
+        while i != -1:
+            if events.end_times[e] > runs.places[i, at.RUN_UNTIL]:
+                doom_run(runs, i, work)  # whichever it waits for
+            elif runs.places[i, at.RUN_HASH] == hash_:
+                node = runs.places[i, at.RUN_NODE]
+                g = graph.nodes[node, at.NODE_GATE]
+                if (
+                    graph.nodes[node, at.NODE_HASH] >= 0
+                    and graph.gates[g, at.GATE_SIGNATURE] == s
+                    and has_values(graph, s, graph.gate_values, g, events, e)
+                ):
+                    meet_run(graph, runs, events, e, g, i, graph.gates[g, at.GATE_TESTS], work)
+            i = runs.places[i, at.RUN_NEXT]
+
+
+def meet_by_nodes(graph: Any, runs: Any, events: Any, e: int, work: Any) -> None:
+    """Let an event meet the runs of nodes that have several gates, which it finds one by one."""
+    for k in range(len(graph.gate_signatures)):
+        s = graph.gate_signatures[k]
+        hash_ = signed(graph, s, 0, events, e)
+        g = graph.gate_heads[hash_ & (len(graph.gate_heads) - 1)] if hash_ >= 0 else -1
+        while g != -1:
+            begin, end = graph.gates[g, at.GATE_TESTS], graph.gates[g, at.GATE_DYNAMIC]
+            if (
+                graph.gates[g, at.GATE_SIGNATURE] == s
+                and has_values(graph, s, graph.gate_values, g, events, e)
+                and passes(graph, begin, end, events, e, runs.held, 0, work)
+            ):
+                node = graph.gates[g, at.GATE_NODE]
+                column, hash_of_runs = graph.nodes[node, at.NODE_COLUMN], stirred(7, node)
+                if column >= 0:
+                    hash_of_runs = stirred(hash_of_runs, events.codes[e, column])
+                i = runs.heads[hash_of_runs & (len(runs.heads) - 1)]
+                while i != -1:
+                    if runs.places[i, at.RUN_NODE] == node and runs.places[i, at.RUN_HASH] == hash_of_runs:
+                        meet_run(graph, runs, events, e, g, i, end, work)
+                    i = runs.places[i, at.RUN_NEXT]
+            g = graph.gate_links[g, at.LINK_NEXT]
+
+
+def share_events(board: Any, graph: Any, runs: Any, events: Any, work: Any, end: int, bounds: Any) -> int:
     """Let events go through all automata, the events of a moment together; why it came back.
 
     A moment is undone if there is no room for what comes of it: runs that it ends are only noted until all is
     known.
     """
-    held = runs.held
-    position = state[POSITION]
-    while position < end:
-        if board[STOP] != 0:
-            return STOPPED
+    state = work.state
+    while state[at.POSITION] < end:
+        position = state[at.POSITION]
         after = position + 1
         while after < end and events.ends[after] == events.ends[position]:
             after += 1
-        count, deaths = 0, 0
-        state[STAMP] += 1
-        moment = state[STAMP]
-        for e in range(position, after):
-            state[STAMP] += 1
-            mark = state[STAMP]
-            # runs that are found by what their one gate wants
-            for k in range(len(graph.probes)):
-                s = graph.probes[k, 0]
-                hash_ = signed(graph, s, graph.probes[k, 1], events, e)
-                if hash_ >= 0 and graph.probes[k, 1] >= 0:
-                    is_missing = (events.missing[e] >> graph.probes[k, 1]) & 1
-                    hash_ = -1 if is_missing else stirred(hash_, events.codes[e, graph.probes[k, 1]])
-                if hash_ < 0:
-                    continue
-                i = runs.heads[hash_ & (len(runs.heads) - 1)]
-                while i != -1 and count >= 0:
-                    after_run = runs.places[i, 2]
-                    if events.end_times[e] > runs.places[i, 6]:
-                        # too old for all gates: it goes with what ends, as links are in use right now
-                        if runs.places[i, 5] != moment:
-                            runs.places[i, 5] = moment
-                            doomed[deaths] = i
-                            deaths += 1
-                    elif runs.places[i, 1] == hash_:
-                        g = graph.nodes[runs.places[i, 0], 0]
-                        if (
-                            graph.nodes[runs.places[i, 0], 10] >= 0
-                            and graph.gates[g, 1] == s
-                            and has_values(graph, s, graph.gate_values, g, events, e)
-                        ):
-                            count, deaths = meet_run(
-                                graph,
-                                runs,
-                                events,
-                                e,
-                                g,
-                                i,
-                                graph.gates[g, 2],
-                                moment,
-                                mark,
-                                spawned,
-                                count,
-                                doomed,
-                                deaths,
-                                state,
-                                stack,
-                                scratch,
-                            )
-                    i = after_run
-            # runs of nodes that have several gates, which an event finds one by one
-            for k in range(len(graph.gate_signatures)):
-                s = graph.gate_signatures[k]
-                hash_ = signed(graph, s, 0, events, e)
-                g = graph.gate_heads[hash_ & (len(graph.gate_heads) - 1)] if hash_ >= 0 else -1
-                while g != -1 and count >= 0:
-                    if (
-                        graph.gates[g, 1] == s
-                        and has_values(graph, s, graph.gate_values, g, events, e)
-                        and passes(graph, graph.gates[g, 2], graph.gates[g, 3], events, e, held, 0, stack, scratch)
-                    ):
-                        node = graph.gates[g, 0]
-                        column, hash_of_runs = graph.nodes[node, 1], stirred(7, node)
-                        if column >= 0:
-                            hash_of_runs = stirred(hash_of_runs, events.codes[e, column])
-                        i = runs.heads[hash_of_runs & (len(runs.heads) - 1)]
-                        while i != -1 and count >= 0:
-                            after_run = runs.places[i, 2]
-                            if runs.places[i, 0] == node and runs.places[i, 1] == hash_of_runs:
-                                count, deaths = meet_run(
-                                    graph,
-                                    runs,
-                                    events,
-                                    e,
-                                    g,
-                                    i,
-                                    graph.gates[g, 3],
-                                    moment,
-                                    mark,
-                                    spawned,
-                                    count,
-                                    doomed,
-                                    deaths,
-                                    state,
-                                    stack,
-                                    scratch,
-                                )
-                            i = after_run
-                    g = graph.gate_links[g, 0]
-            if count >= 0:
-                count = take_forks(graph, 0, events, e, held, -1, spawned, count, state, stack, scratch)
-            if count < 0:
-                forget_doomed(runs, doomed, deaths)
-                return MORE_SPAWNED
-        reason = settle_moment(
-            graph, runs, events, state, spawned, count, found, found_held, most_runs, most_found, sheds
-        )
+        reason = go_through_moment(board, graph, runs, events, work, after, bounds)
         if reason != DONE_ALL:
-            forget_doomed(runs, doomed, deaths)
+            for k in range(state[at.DEATHS]):
+                runs.places[work.doomed[k], at.RUN_DOOMED] = -1
             return reason
-        for k in range(deaths):
-            drop_run(graph, runs, state, doomed[k])
+        settle_moment(graph, runs, events, work, bounds)
+        for k in range(state[at.DEATHS]):
+            drop_run(graph, runs, state, work.doomed[k])
         board[DONE] += after - position
-        position = after
-        state[POSITION] = position
+        state[at.POSITION] = after
     return DONE_ALL
 
 
-def forget_doomed(runs: Any, doomed: Any, count: int) -> None:
-    """Undo what was noted of runs: the moment will be gone through again."""
-    for k in range(count):
-        runs.places[doomed[k], 5] = -1
-
-
-def settle_moment(  # noqa: PLR0912, PLR0915 - as above
-    graph: Any,
-    runs: Any,
-    events: Any,
-    state: Any,
-    spawned: Any,
-    count: int,
-    found: Any,
-    found_held: Any,
-    most_runs: int,
-    most_found: int,
-    sheds: bool,
-) -> int:
-    """Write down the matches of a moment, and let its new runs wait; nothing is done if there is no room."""
-    out, new = state[FOUND], 0
-    for k in range(count):
-        node, x = spawned[k, 0], spawned[k, 3]
-        if graph.edges[x, 7] >= 0:
-            new += 1
-            continue
-        new += graph.nodes[node, 0] != -1
-        first = spawned[k, 2] if spawned[k, 1] < 0 else runs.held[spawned[k, 1], 0]
-        a = graph.nodes[node, 7]
-        while a != -1:
-            query = graph.accepts[a, 0]
-            out += (
-                events.end_times[first] >= graph.lives[query, 0]
-                and events.end_times[spawned[k, 2]] < graph.lives[query, 1]
-            )
-            a = graph.accepts[a, 1]
-    if out > most_found and not sheds:
-        return TOO_MANY_FOUND
-    if min(out, most_found) > len(found):
-        return MORE_OUT
-    room = most_runs - state[COUNT]
-    if new > room and not sheds:
-        return TOO_MANY_RUNS
-    if min(new, room) + state[COUNT] > len(runs.places):
-        return MORE_RUNS
-    width = runs.held.shape[1]
-    out = state[FOUND]
-    for k in range(count):
-        node, source, e, x = spawned[k, 0], spawned[k, 1], spawned[k, 2], spawned[k, 3]
-        variable, is_told = graph.edges[x, 4], graph.edges[x, 7] >= 0
-        first = e if source < 0 else runs.held[source, 0]
-        a = -1 if is_told else graph.nodes[node, 7]
-        while a != -1:
-            query = graph.accepts[a, 0]
-            if events.end_times[first] >= graph.lives[query, 0] and events.end_times[e] < graph.lives[query, 1]:
-                if out < most_found:
-                    found[out, 0] = query
-                    found[out, 1] = graph.accepts[a, 2]
-                    for j in range(width):
-                        found_held[out, j] = -1 if source < 0 else runs.held[source, j]
-                    found_held[out, variable] = e
-                    out += 1
-                else:
-                    state[LOST] += 1
-            a = graph.accepts[a, 1]
-        if not is_told and graph.nodes[node, 0] == -1:
-            continue
-        if state[COUNT] >= most_runs:
-            state[SHED] += 1
-            continue
-        i = state[FREE]
-        state[FREE] = runs.places[i, 2]
-        for j in range(width):
-            runs.held[i, j] = -1 if source < 0 else runs.held[source, j]
-        runs.held[i, variable] = e
-        runs.places[i, 0] = node
-        start = events.start_times[runs.held[i, 0]]
-        runs.places[i, 4] = events.ends[e]
-        runs.places[i, 5] = -1
-        if is_told:
-            runs.places[i, 1] = graph.edges[x, 7]
-            runs.places[i, 6] = after_start(start, graph.edges[x, 8])
-            runs.places[i, 7] = 1
-        else:
-            runs.places[i, 1] = waiting_hash(graph, node, events, runs.held, i)
-            runs.places[i, 6] = last_time(graph, node, start)
-            runs.places[i, 7] = graph.nodes[node, 10] >= 0
-        runs.seen[i] = -1
-        link_run(graph, runs, i)
-        state[COUNT] += 1
-        state[MADE] += 1
-    state[FOUND] = out
-    state[PEAK] = max(state[PEAK], state[COUNT])
-    return DONE_ALL
+def go_through_moment(board: Any, graph: Any, runs: Any, events: Any, work: Any, after: int, bounds: Any) -> int:
+    """Note all that the events of a moment do, up to the one after it; why it has to be undone, if it has."""
+    state = work.state
+    state[at.SPAWNED] = 0
+    state[at.DEATHS] = 0
+    state[at.STAMP] += 1
+    state[at.MOMENT] = state[at.STAMP]
+    for e in range(state[at.POSITION], after):
+        if board[STOP] != 0:
+            return STOPPED
+        state[at.STAMP] += 1
+        state[at.MARK] = state[at.STAMP]
+        meet_by_gates(graph, runs, events, e, work)
+        meet_by_nodes(graph, runs, events, e, work)
+        known = state[at.SPAWNED]
+        take_forks(graph, 0, events, e, runs.held, -1, work)
+        if len(graph.starts) > 0 and state[at.SPAWNED] <= len(work.spawned):
+            join_starts(graph, known, work)
+    beyond = state[at.SPAWNED] - len(work.spawned)
+    if beyond > 0:
+        if len(work.spawned) < bounds.spawned:
+            return MORE_SPAWNED
+        if not bounds.sheds:
+            return TOO_MANY_SPAWNED
+        state[at.SHED] += beyond
+        state[at.SPAWNED] -= beyond
+    return room_for_moment(graph, runs, events, work, bounds)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ouzel.kernels import shared_rows as at
+
 RANGE, LASTS, COMPUTED, EQUAL, UNEQUAL, LESS, LESS_EQUAL, MORE, MORE_EQUAL = range(9)
 """Kinds of tests: of a column of the event against constants, of how long it takes from the first event of a run
 to the end of this one, of a program of numbers, of a column of the event against one of an event that is held."""
@@ -25,8 +27,8 @@ def as_float(code: int, scratch: Any) -> float:
 def computes(graph: Any, t: int, events: Any, e: int, held: Any, i: int, stack: Any, scratch: Any) -> bool:
     """Whether a program of numbers finds its comparison true; what has no value is not."""
     tests, programs = graph.tests, graph.programs
-    begin, end = programs[tests[t, 2], 0], programs[tests[t, 2], 1]
-    numbers, first = graph.numbers, tests[t, 1]
+    begin, end = programs[tests[t, at.TEST_HIGH], 0], programs[tests[t, at.TEST_HIGH], 1]
+    numbers, first = graph.numbers, tests[t, at.TEST_LOW]
     top = 0
     for p in range(begin, end):
         step, a, b = graph.steps[p, 0], graph.steps[p, 1], graph.steps[p, 2]
@@ -54,7 +56,7 @@ def computes(graph: Any, t: int, events: Any, e: int, held: Any, i: int, stack: 
                 if right == 0.0:
                     return False
                 stack[top - 1] = left / right
-    return compared((tests[t, 0] >> 16) & 255, stack[0], stack[1])
+    return compared((tests[t, at.TEST_ASKS] >> 16) & 255, stack[0], stack[1])
 
 
 def compared(kind: int, left: Any, right: Any) -> bool:
@@ -72,28 +74,26 @@ def compared(kind: int, left: Any, right: Any) -> bool:
     return left != right  # type: ignore[no-any-return]
 
 
-def passes(
-    graph: Any, begin: int, end: int, events: Any, e: int, held: Any, i: int, stack: Any, scratch: Any
-) -> bool:
+def passes(graph: Any, begin: int, end: int, events: Any, e: int, held: Any, i: int, work: Any) -> bool:
     """Whether an event passes some tests, with what a run holds."""
     tests = graph.tests
     for t in range(begin, end):
-        kind, column = tests[t, 0] & 255, (tests[t, 0] >> 8) & 255
+        kind, column = tests[t, at.TEST_ASKS] & 255, (tests[t, at.TEST_ASKS] >> 8) & 255
         if kind == RANGE:
             code = events.codes[e, column]
-            if code < tests[t, 1] or code > tests[t, 2] or (events.missing[e] >> column) & 1:
+            if code < tests[t, at.TEST_LOW] or code > tests[t, at.TEST_HIGH] or (events.missing[e] >> column) & 1:
                 return False
         elif kind == LASTS:
             start, lasts = events.start_times[held[i, 0]], _MASK
             if start > 0 or events.end_times[e] < _MASK + start:
                 lasts = events.end_times[e] - start + 1
-            if lasts < tests[t, 1] or lasts > tests[t, 2]:
+            if lasts < tests[t, at.TEST_LOW] or lasts > tests[t, at.TEST_HIGH]:
                 return False
         elif kind == COMPUTED:
-            if not computes(graph, t, events, e, held, i, stack, scratch):
+            if not computes(graph, t, events, e, held, i, work.stack, work.scratch):
                 return False
         else:
-            other, row = tests[t, 0] >> 24, held[i, (tests[t, 0] >> 16) & 255]
+            other, row = tests[t, at.TEST_ASKS] >> 24, held[i, (tests[t, at.TEST_ASKS] >> 16) & 255]
             if ((events.missing[e] >> column) | (events.missing[row] >> other)) & 1:
                 return False
             if not compared(kind, events.codes[e, column], events.codes[row, other]):

@@ -6,6 +6,7 @@ automaton is planned anew, and its runs go on in the new plan.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,12 +21,14 @@ from ouzel.logical.schema import Schema
 from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.automaton.row_plan import RowPlan
-from ouzel.physical.contract import Counters, UnsuitableError
+from ouzel.physical.contract import Counters, PhysicalPlan, UnsuitableError
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.roster import Said
 
 # Arcs that are gone are kept for a while, as they may come back: as long as there are no more than so many.
 KEPT = MASK_BITS - 14
+# So many lists of arcs that came are known by what they say.
+MOST_READ = 1_000
 
 
 def opened(plans: Sequence[Plan]) -> tuple[Plan, ...]:
@@ -40,15 +43,10 @@ def opened(plans: Sequence[Plan]) -> tuple[Plan, ...]:
 
 @dataclass
 class Slot:
-    """An arc of the plan, and when it lives; the last of its lives may have no end."""
+    """An arc of the plan, which says nothing of its lives, and when it lives; the last life may have no end."""
 
     arc: Arc
     lives: list[tuple[int, int]] = field(default_factory=list)
-
-    @property
-    def key(self) -> Arc:
-        """What tells it from others: all but its lives."""
-        return replace(self.arc, lives=())
 
     def lives_at(self, time: int) -> bool:
         """Whether it lives at a time or later."""
@@ -77,6 +75,7 @@ class AutomatonProgram:
         self._written = written
         self.slots = [_slot(arc) for arc in written.automaton.arcs]
         self.automaton = written.automaton
+        self._read: dict[str, list[Arc]] = {}
 
     # ---- queries -----------------------------------------------------------------------------------------
 
@@ -104,7 +103,8 @@ class AutomatonProgram:
         """What it takes to have arcs come and go at a time; no event before `base` will be matched any more."""
         gone = [self._place(id_, time) for id_ in _listed(remove, "remove")]
         leaving = {self.slots[place].arc.id for place in gone}
-        given = list(read_arcs(_listed(add, "add"), {}))
+        given = self._given(_listed(add, "add"))
+        coming = {arc.id for arc in given}
         living = {slot.arc.id for slot in self.slots if slot.lives_at(time)} - leaving
         names = [one.name for one in self.automaton.register]
         for arc in given:
@@ -113,8 +113,8 @@ class AutomatonProgram:
                 raise OuzelError(
                     f"change: the arc '{arc.id}' is there already\n  hint: remove it in the same change"
                 )
-        known = {slot.key: place for place, slot in enumerate(self.slots)}
-        came = [known.get(replace(arc, lives=())) for arc in given]
+        known = {slot.arc: place for place, slot in enumerate(self.slots) if slot.arc.id in coming}
+        came = [known.get(arc) for arc in given]
         return Changed(
             self,
             time,
@@ -123,6 +123,19 @@ class AutomatonProgram:
             [place for place in came if place is not None],
             [arc for arc, place in zip(given, came, strict=True) if place is None],
         )
+
+    def _given(self, specs: list[Any]) -> list[Arc]:
+        """The arcs of specifications; what was read before is not read again."""
+        try:
+            content = json.dumps(specs)
+        except (TypeError, ValueError):
+            content = None  # plain values, but not as JSON has them
+        if content is not None and content in self._read:
+            return self._read[content]
+        found = [replace(arc, lives=()) for arc in read_arcs(specs, {})]
+        if content is not None and len(self._read) < MOST_READ:
+            self._read[content] = found
+        return found
 
     def _place(self, id_: Any, time: int) -> int:
         for place, slot in enumerate(self.slots):
@@ -150,8 +163,7 @@ class Changed:
     @property
     def is_new(self) -> bool:
         """Whether the automaton has to be planned anew."""
-        plan = self.program.chain.links[0].physical
-        return bool(self.new) or not isinstance(plan, RowPlan) or plan.epochs is None
+        return bool(self.new) or not _is_open(self.program.chain.links[0].physical)
 
     def apply(self) -> None:
         """Let numbers change, where all arcs are known."""
@@ -178,8 +190,13 @@ class Changed:
         program.slots = slots
         try:
             text, params = program.said()
-            compiled = compile_query(text, program.schema, params, *program.how)
-            program.chain.become(*opened(compiled.plans))
+            (plan,) = opened(compile_query(text, program.schema, params, *program.how).plans)
+            if _is_open(plan.physical) != _is_open(link.physical):
+                raise OuzelError(
+                    f"change: with these arcs {plan.engine} would run it, and it runs otherwise now\n"
+                    "  hint: name the engine when the matcher is made: engine='reference'"
+                )
+            program.chain.become(plan)
         except BaseException:
             program.slots, program.automaton = before
             raise
@@ -206,7 +223,13 @@ class Changed:
                 lives.append((self.time, END))
         horizon = self._horizon()
         for slot in slots:
-            slot.lives = [life for life in slot.lives if life[1] > horizon]
+            if slot.lives and slot.lives[0][1] <= horizon:
+                slot.lives = [life for life in slot.lives if life[1] > horizon]
+
+
+def _is_open(plan: PhysicalPlan) -> bool:
+    """Whether arcs come and go in a plan by a change of numbers."""
+    return isinstance(plan, RowPlan) and plan.epochs is not None
 
 
 def _slot(arc: Arc) -> Slot:

@@ -65,8 +65,11 @@ class Chain:
     def become(self, plan: Plan) -> None:
         """Let the one query go on with another plan, in which its arcs have changed."""
         (link,) = self.links
-        assert self._none is not None
-        link.become(plan, self._none)
+        if self._none is None:  # it has had no events
+            self.links = []
+            self._begin([plan], alone([plan]))
+        else:
+            link.become(plan, self._none)
 
     def remove(self, names: Collection[str]) -> Counters:
         """End some queries; what they did."""
@@ -103,6 +106,26 @@ class Chain:
             for link in self.links
             for plan in link.plans
         ]
+
+    @property
+    def groups(self) -> Groups:
+        """Its plans as they are now, those together that share one, with that."""
+        plans = {plan.query.name: plan for plan in self.plans}
+        found: Groups = []
+        for link in self.links:
+            physical: PhysicalPlan = link.physical
+            if isinstance(link.matching, SharedMatching):
+                physical = link.matching.plan_now
+            found.append((tuple(replace(plans[name], physical=physical) for name in link.names), physical))
+        return found
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many queries there are now of each set that is by itself."""
+        own = [(link.names[0], link.matching) for link in self.links if link.plan.query.members is not None]
+        found = {name: len(one.alone) for name, one in own if isinstance(one, MembersMatching)}
+        shared_ones = [(name, one) for name, one in own if isinstance(one, SharedMatching)]
+        return found | {name: len(one.served.live()) for name, one in shared_ones if len(one.served.items) == 1}
 
     def counters(self, before: Counters) -> Counters:
         """What its matchings did, added to what was done before they began."""
@@ -214,16 +237,17 @@ class _Link:
         matching = self.matching
         assert isinstance(matching, RowMatching | Replay)
         self.plans, self.physical = (plan,), plan.physical
-        del self.columns
-        if isinstance(matching, RowMatching) and isinstance(plan.physical, RowPlan):
+        vars(self).pop("columns", None)
+        if isinstance(matching, RowMatching):
+            assert isinstance(plan.physical, RowPlan)
             self.matching = matching.become(plan.physical, none.select(self.columns))
-        elif isinstance(matching, Replay) and plan.physical.takes is not Takes.IN_ORDER:
-            self.matching = matching.become(plan, none.select(self.columns))
         else:
-            raise OuzelError(
-                f"change: with these arcs it would be run by {plan.engine}, and it runs otherwise now\n"
-                "  hint: name the engine when the matcher is made: engine='reference'"
-            )
+            self.matching = matching.become(plan)
+
+    @property
+    def _keeps_all(self) -> bool:
+        """Whether events are kept whole, as arcs may come that read more of them."""
+        return self.plan.query.automaton is not None and self.physical.takes is not Takes.IN_ORDER
 
     @cached_property
     def columns(self) -> frozenset[str]:
@@ -243,7 +267,7 @@ class _Link:
     def given(self, events: EventTable, made: Mapping[str, EventTable], until: int | None) -> EventTable:
         """What of the latest events, and of those that waited, the query is given."""
         if self.inbox is None:
-            return events.select(self.columns)
+            return events if self._keeps_all else events.select(self.columns)
         read = read_by(self.plan.query, events, made, self.columns)
         if len(read) and int(read.end_times.min()) < self.since:  # matches of others that waited since before
             read = read.taken(np.flatnonzero(read.end_times >= self.since))

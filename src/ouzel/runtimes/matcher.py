@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import DataError, OuzelError, SchemaError, StateError
-from ouzel.explanation import explain
+from ouzel.explanation import explain_groups
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.parameters import ROWS
@@ -98,6 +98,7 @@ class Matcher:
         self._order = Ordering(none, delay, ties, reading.by_arrival)
         self._is_finished, self._broken = False, ""
         self._none: EventTable | None = none
+        self._no_matches: Result | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,8 +128,8 @@ class Matcher:
         return self._chain.open_runs
 
     def explain(self) -> str:
-        """The queries, and how they run now: trees in their order of joins, and what it was chosen by."""
-        return explain(self._chain.plans, None)
+        """The queries that are there, and how they run now: what they share, trees in their order of joins."""
+        return explain_groups(self._chain.groups, self._chain.sizes)
 
     # ---- queries that come and go ------------------------------------------------------------------------
 
@@ -161,9 +162,13 @@ class Matcher:
             if changed.is_new:
                 changed.replan()
                 self._note_queries()
+                self._no_matches = None
             else:
                 changed.apply()
-            return self._step(self._intake.none, self._order.now, began)
+            # it is of events that are not matched yet: by itself it makes no match
+            if self._no_matches is None:
+                self._no_matches = self._step(self._intake.none, self._order.now, began)
+            return self._no_matches
 
     def _changed(self, add: Any, remove: Any, at: Any) -> Changed:
         """A change of arcs that can be made."""

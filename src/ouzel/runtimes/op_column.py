@@ -19,7 +19,7 @@ from ouzel.runtimes.quarantine import Problem, Report, bad_table, described, ref
 from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.reported import occurrences
 from ouzel.runtimes.row_numbers import row_numbers
-from ouzel.runtimes.tail import Tail
+from ouzel.runtimes.tail import Tail, among
 
 INSERT, WITHDRAW = 1, -1
 NOT_THERE = "it withdraws an event that is not there"
@@ -118,17 +118,18 @@ class Withdrawn:
     kept: Integers
     own: Integers
     without: Integers
-    times: Integers
+    events: EventTable
+    """Those of what is kept."""
 
 
 def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Reading) -> Withdrawn:
     """Find for each withdrawal the first event, of those equal to it, that came before and is still there."""
     taking = np.flatnonzero(batch.signs == WITHDRAW)
     if not len(taking):
-        return Withdrawn(_NONE, _NONE, _NONE, _NONE)
+        return Withdrawn(_NONE, _NONE, _NONE, tail.none)
     times = batch.events.end_times
     places, kept = tail.at(times[taking])
-    own = np.flatnonzero(np.isin(times, times[taking]))
+    own = np.flatnonzero(among(times, np.unique(times[taking])))
     columns = [*reading.times, *identity] if identity else batch.events.table.column_names
     tables = [kept.table.select(columns), batch.events.table.take(pa.array(own)).select(columns)]
     numbers = row_numbers(pa.concat_tables(tables))
@@ -136,7 +137,7 @@ def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Readin
     taken, without = _paired(numbers, signs)
     from_kept = taken[taken < len(places)]
     from_own = own[taken[taken >= len(places)] - len(places)]
-    return Withdrawn(places[from_kept], from_own, own[without - len(places)], kept.end_times[from_kept])
+    return Withdrawn(places[from_kept], from_own, own[without - len(places)], kept.taken(from_kept))
 
 
 def _paired(numbers: Integers, signs: Integers) -> tuple[Integers, Integers]:

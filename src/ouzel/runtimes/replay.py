@@ -54,8 +54,8 @@ class Replay:
         self.waiting: int | None = None
         self._before = BEGINNING
 
-    def become(self, plan: Plan, none: EventTable) -> Replay:  # noqa: ARG002
-        """The same with a plan of other arcs; `none` are no events."""
+    def become(self, plan: Plan) -> Replay:
+        """The same with a plan of other arcs."""
         made = Replay(plan, self.limits)
         made.events, made._before, made.counters = self.events, self._before, self.counters
         return made

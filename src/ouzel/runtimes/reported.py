@@ -69,14 +69,13 @@ class Reported:
             self._keep(new, ids)
             return changes(after, ids, 1), next_id + after.num_rows
         were = np.concatenate([one.ids for one in old])
-        gone, kept, stays = _compared(before, were, after)
+        gone, kept = compared(before, were, after)
         ids = np.where(kept >= 0, kept, 0)
         fresh = np.flatnonzero(kept < 0)
         ids[fresh] = np.arange(next_id, next_id + len(fresh))
         self._keep(new, ids)
         withdrawn = changes(before.take(pa.array(gone)), were[gone], -1)
         inserted = changes(after.take(pa.array(fresh)), ids[fresh], 1)
-        assert stays + len(gone) == len(were)
         return pa.concat_tables([withdrawn, inserted]), next_id + len(fresh)
 
     def _keep(self, new: Sequence[tuple[int, pa.Table]], ids: Integers) -> None:
@@ -202,15 +201,15 @@ def _columns(query: BoundQuery) -> set[str]:
     """The columns of a result that users name."""
     if query.members is not None:
         return {query.members.id} | _columns(query.members.template)
-    if query.algebra is not None:
-        return {one.name for one in query.algebra.attributes}
+    if query.attributes is not None:
+        return {one.name for one in query.attributes}
     if query.aggregates:
         return {one.name for one in query.aggregates} | {test.attribute for test in query.equivalences}
     return {one.name for one in query.output} or {one.variable for one in query.components if not one.negative}
 
 
-def _compared(before: pa.Table, were: Integers, after: pa.Table) -> tuple[Integers, Integers, int]:
-    """The rows that are gone, in order of their ids; the ids of rows that stay, -1 for new ones; how many stay.
+def compared(before: pa.Table, were: Integers, after: pa.Table) -> tuple[Integers, Integers]:
+    """The rows that are gone, in order of their ids; and the ids of rows that stay, -1 for new ones.
 
     Of equal rows those with the least ids stay.
     """
@@ -221,11 +220,11 @@ def _compared(before: pa.Table, were: Integers, after: pa.Table) -> tuple[Intege
     width = len(numbers) + 1
     old_keys = old[old_order] * width + occurrences(old[old_order])
     new_keys = new[new_order] * width + occurrences(new[new_order])
-    stay, there, here = np.intersect1d(old_keys, new_keys, assume_unique=True, return_indices=True)
+    _both, there, here = np.intersect1d(old_keys, new_keys, assume_unique=True, return_indices=True)
     kept = np.full(len(new), -1, np.int64)
     kept[new_order[here]] = were[old_order[there]]
     gone = np.delete(old_order, there)
-    return gone[np.argsort(were[gone])], kept, len(stay)
+    return gone[np.argsort(were[gone])], kept
 
 
 def occurrences(ordered: Integers) -> Integers:

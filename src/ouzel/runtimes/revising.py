@@ -17,14 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ouzel.compile import compile_query
+from ouzel.errors import OuzelError
 from ouzel.explain.layout import section
+from ouzel.language.document import is_list
 from ouzel.logical.times import BEGINNING
-from ouzel.optimizer.plan import Plan
-from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
 from ouzel.runtimes.batches import fitted
-from ouzel.runtimes.chain import Chain
+from ouzel.runtimes.by_event import ByEvent, keeps_by_event
 from ouzel.runtimes.kinds import without_views
 from ouzel.runtimes.matcher import Matcher, Result, options_in
 from ouzel.runtimes.op_column import (
@@ -37,18 +36,28 @@ from ouzel.runtimes.op_column import (
     withdrawn,
     without_event,
 )
-from ouzel.runtimes.quarantine import Report, bad_table, refuse
+from ouzel.runtimes.quarantine import Problem, Report, bad_table, refuse
 from ouzel.runtimes.reading import Reading, settled
-from ouzel.runtimes.reported import OP, PROVISIONAL, Log, check_columns
+from ouzel.runtimes.region import Order, Region
+from ouzel.runtimes.region_keys import region_keys
+from ouzel.runtimes.regions import Regions
+from ouzel.runtimes.reported import MATCH_ID, OP, check_columns
 from ouzel.runtimes.revision import Revision, check_revision, read_revision, speculation_ticks
-from ouzel.runtimes.rewinding import Found, Rewinding
-from ouzel.runtimes.tail import Tail
+from ouzel.runtimes.rewinding import Remade, Rewinding
+from ouzel.runtimes.rewound import Rewound
+from ouzel.runtimes.tail import Tail, in_order
 from ouzel.state import read_snapshot
 from ouzel.state.parts import part
 
 
 class Revising(Matcher):
     """A matcher whose `push`, `advance` and `finish` return changes, in the order in which to apply them."""
+
+    by_event = True
+    """Whether to keep runs by event where that can be done."""
+
+    by_regions = True
+    """Whether to match regions again where that can be done; else it rewinds."""
 
     def __init__(
         self,
@@ -74,13 +83,49 @@ class Revising(Matcher):
             self.report.quarantined = bad_table(without_views(schema.empty_table()), {})
         assert self._none is not None
         self._no_events: EventTable = self._none
-        self._plans: tuple[Plan, ...] | None = tuple(self._chain.all_plans)
         self._check_columns()
-        self._tail = Tail(self._none)
-        ties, by_arrival = self._order.tie_breakers, self._order.by_arrival
-        self._head = Rewinding(self._chain, self._fresh, self._none, ties, by_arrival=by_arrival)
-        self._log = Log(remembers=self._speculates)
         self._latest = BEGINNING
+        self._way = self._by_event() or self._regions() or self._rewound()
+        self._tail = Tail(self._way.numbered(self._none))
+
+    def _by_event(self) -> ByEvent | None:
+        """Correct event by event, where the one query is a register automaton."""
+        plans, order = self._chain.all_plans, self._order
+        if not self._speculates or not self.by_event:
+            return None
+        sequence = self.revision.sequence
+        if not keeps_by_event(plans, order.tie_breakers, by_arrival=order.by_arrival):
+            if sequence is not None:
+                raise OuzelError(
+                    "sequence: required a register automaton, oz.automaton(…), that reads all events, without "
+                    "order=, arcs at the end of the window, and cycles of arcs that consume nothing"
+                )
+            return None
+        return ByEvent(plans[0], self.limits, self._no_events, sequence)
+
+    def _regions(self) -> Regions | None:
+        """Correct region by region, where every query can be, and none comes or goes."""
+        if not self._speculates or not self.by_regions or is_list(self.text):
+            return None
+        keys = [region_keys(query, self._no_events.table.schema) for query in self._queries]
+        if not all(keys):
+            return None
+        order = Order(self._order.tie_breakers, self._order.by_arrival)
+        limits, threads = self.limits, self._chain.threads
+        plans = enumerate(zip(self._chain.all_plans, keys, strict=True))
+        return Regions([Region(plan, own, n, limits, threads) for n, (plan, own) in plans], self._no_events, order)
+
+    def _rewound(self) -> Rewound:
+        chain, order, how = self._chain, self._order, (self.engine, self.tuning)
+        schema = self._no_events.schema
+        remade = Remade(self._program, schema, how, self.limits, chain.threads, chain.all_plans)
+        head = Rewinding(chain, remade, self._no_events, order.tie_breakers, by_arrival=order.by_arrival)
+        return Rewound(head, self._program, speculates=self._speculates)
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs are kept that may become matches; those whose window has passed go many at once."""
+        return self._way.open_runs
 
     @property
     def _speculates(self) -> bool:
@@ -90,15 +135,6 @@ class Revising(Matcher):
         for query in self._queries:
             if query.name in self.names:
                 check_columns(query)
-
-    def _fresh(self) -> Chain:
-        """Another chain of the queries that are there now."""
-        if self._plans is None:
-            text, params = self._program.said()
-            self._plans = tuple(
-                compile_query(text, self._no_events.schema, params, self.engine, self.tuning).plans
-            )
-        return Chain(self._plans, self.limits, self._chain.threads)
 
     def _own_parts(self) -> dict[str, str]:
         return self.revision.parts
@@ -110,20 +146,21 @@ class Revising(Matcher):
     def _corrections(self) -> list[str]:
         op, ticks = self.revision.op, self.revision.speculation
         rows = [] if op is None else [f"rows with -1 in '{op}' withdraw events"]
+        if self.revision.sequence is not None:
+            return [*rows, f"events are counted by '{self.revision.sequence}': matches are reported at once"]
         if ticks == 0:
             return [*rows, "matches are reported when they are final, and none is withdrawn"]
         far = "all that came" if ticks is None else f"those up to {ticks:,} ticks after the punctuation"
         rows += [f"matches are reported of events that are not final: {far}"]
-        return [*rows, "late and withdrawn events: back to a checkpoint before them, and on from there"]
+        return [*rows, self._way.words]
 
     # ---- queries that come and go ------------------------------------------------------------------------
 
     def add(self, id: Any, query: Any) -> None:
         """Take one more query, while it runs: it sees the events at the punctuation or later."""
         self._check_open()
-        with self._at_punctuation():
+        with self._changing():
             super().add(id, query)
-            self._plans = None
             try:
                 self._check_columns()
             except BaseException:
@@ -133,29 +170,39 @@ class Revising(Matcher):
     def remove(self, id: Any) -> None:
         """End a query, while it runs: nothing of it is reported or withdrawn any more."""
         self._check_open()
-        with self._at_punctuation():
+        with self._changing() as way:
             super().remove(id)
-            self._plans = None
             of_set = next((query.members for query in self._queries if query.members is not None), None)
-            if of_set is not None:
-                self._log.drop(of_set.id, id)
-            self._log.only(self.names)
+            if way is not None and of_set is not None:
+                way.log.drop(of_set.id, id)
+            if way is not None:
+                way.log.only(self.names)
 
     def change(self, add: Any = (), remove: Any = (), at: Any = None) -> Result:
         """Let arcs come and go, while it runs; what changes by that, which may reach back to the punctuation."""
         began = self._check_open()
         changed = self._changed(add, remove, at)
         self._know_columns()
-        if not changed.is_new:
+        way = self._way
+        assert not isinstance(way, Regions)
+        if isinstance(way, Rewound) and changed.is_new:
+            with self._changing():
+                changed.replan()
+                self._note_queries()
+            way.head.remade.plans = tuple(self._chain.all_plans)
             with self._breaking():
-                changed.apply()
-                return self._go(changed.time, began)
-        with self._at_punctuation():
-            changed.replan()
-            self._note_queries()
-            self._plans = tuple(self._chain.all_plans)
+                return self._go(self._tail.none, began)
         with self._breaking():
-            return self._go(None, began)
+            if changed.is_new:
+                changed.replan()
+                self._note_queries()
+            else:
+                changed.apply()
+            if isinstance(way, ByEvent):
+                if changed.is_new:
+                    way.become(self._chain.all_plans[0], self._tail)
+                return self._told(way.again(self._tail, changed.time, self._until()), began)
+            return self._go(self._tail.between(changed.time, way.now), began)
 
     @property
     def _newest(self) -> int:
@@ -163,27 +210,17 @@ class Revising(Matcher):
 
     @property
     def _settled(self) -> int:
-        return self._head.base if self._speculates else self.now
+        return self._way.head.base if isinstance(self._way, Rewound) and self._speculates else self.now
 
     @contextmanager
-    def _at_punctuation(self) -> Iterator[None]:
-        """Let queries change where nothing but what is final has been matched; then go on to the head."""
-        self._know_columns()
-        if not self._speculates:
-            yield
+    def _changing(self) -> Iterator[Rewound | None]:
+        """Let queries change, at the punctuation; those that are corrected by regions refuse to."""
+        if not isinstance(self._way, Rewound):
+            yield None
             return
-        head, base = self._head.now, self._head.base
-        with self._breaking():
-            self._head.rewind(self._head.checkpoints[0])
-            found = [self._head.step(self._tail, self.now)] if self.now > base else []
-        try:
-            yield
-        finally:
-            with self._breaking():
-                self._head.begin_here()
-                found.append(self._head.step(self._tail, max(head, self.now)))
-                self._log.replace(self.names, base, [*found, *self._provisional()])
-                self._forget()
+        with self._way.at_punctuation(self._tail, self.now, self._breaking):
+            yield self._way
+            self._way.head.remade.plans = None
 
     # ---- events ------------------------------------------------------------------------------------------
 
@@ -192,7 +229,7 @@ class Revising(Matcher):
         began = self._check_open()
         report, op = Report(), self.revision.op
         table = fitted(events, self.schema)
-        batch = read_batch(table, op, self._intake, report)
+        batch = self._counted_only(table, read_batch(table, op, self._intake, report), report)
         self._check_types(batch.events)
         is_late, late = batch.events.end_times < self.now, None
         if is_late.any():
@@ -216,19 +253,32 @@ class Revising(Matcher):
             self._punctuate(until)
             return self._go(changed, began)
 
-    def _take(self, batch: Batch, found: Withdrawn) -> int | None:
-        """Take what is inserted and drop what is withdrawn; the first time at which something has changed."""
-        events = batch.events
-        inserted = np.flatnonzero(batch.signs == INSERT)
-        if len(inserted):
-            self._latest = max(self._latest, int(events.end_times[inserted].max()))
-        if len(found.own):
-            inserted = np.setdiff1d(inserted, found.own)
-        if len(inserted) < len(events):
-            events = events.taken(inserted)
+    def _counted_only(self, table: pa.Table, batch: Batch, report: Report) -> Batch:
+        """The events that are counted, where they have to be; others are malformed."""
+        sequence = self.revision.sequence
+        if sequence is None or not batch.events.table.column(sequence).null_count:
+            return batch
+        lacking = batch.events.table.column(sequence).is_null().to_numpy()
+        said = "required the number of the event in its partition; got null"
+        problems = [Problem(int(row), sequence, said) for row in batch.rows[lacking]]
+        if self.reading.on_bad == "error":
+            refuse(problems)
+        set_aside(table, [*report.problems, *problems], report)
+        return batch.taken(np.flatnonzero(~lacking))
+
+    def _take(self, batch: Batch, found: Withdrawn) -> EventTable:
+        """Take what is inserted and drop what is withdrawn; of these, the events that have been matched."""
+        events, now = batch.events, self._way.now
+        is_inserted = batch.signs == INSERT
+        if is_inserted.any():
+            self._latest = max(self._latest, int(events.end_times[is_inserted].max()))
+        is_inserted[found.own] = False
+        events = self._way.numbered(in_order(events, is_inserted))
         self._tail.remove(found.kept)
         self._tail.add(events)
-        return min((int(times.min()) for times in (events.end_times, found.times) if len(times)), default=None)
+        late = events.slice(0, int(events.end_times.searchsorted(now)))
+        gone = found.events.taken(np.flatnonzero(found.events.end_times < now)) if len(found.events) else late
+        return late if gone is late else late.followed_by(gone)
 
     def _punctuate(self, until: int | None) -> None:
         """Let time pass: to what is said, and with the events if they do that."""
@@ -243,58 +293,37 @@ class Revising(Matcher):
         until = self._ticks(watermark)
         with self._breaking():
             self._punctuate(until)
-            return self._go(None, began)
+            return self._go(self._tail.none, began)
 
     def finish(self) -> Result:
         """The stream is over; what changes by that."""
         began = self._check_open()
         with self._breaking():
-            result = self._go(None, began, is_over=True)
+            result = self._go(self._tail.none, began, is_over=True)
         self._is_finished = True
         return result
 
-    def _go(self, changed: int | None, began: float, *, is_over: bool = False) -> Result:
-        """Match the events that may be matched by now, again from where they have changed; the differences."""
+    def _go(self, changed: EventTable, began: float, *, is_over: bool = False) -> Result:
+        """Match the events that may be matched by now, and again what has changed; the differences."""
         self._know_columns()
-        found: list[Found] = []
-        if changed is not None and changed < self._head.now:
-            found = self._head.again(self._tail, changed)
-        since = found[0][0] if found else PROVISIONAL
-        found.append(self._head.step(self._tail, None if is_over else self._until()))
-        self._log.replace(self.names, since, [*found, *([] if is_over else self._provisional())])
-        self._forget()
-        result = self._log.told(self.names)
+        return self._told(self._way.go(self._tail, changed, None if is_over else self._until()), began)
+
+    def _told(self, result: dict[str, pa.Table], began: float) -> Result:
+        """What has changed, once all else is forgotten that no correction can reach."""
+        self._way.forget(self._tail, self.now)
         self.report.matches += sum(int(pc.sum(table.column(OP)).as_py() or 0) for table in result.values())
-        self.report.counters = self._chain.counters(self._past())
+        if self.revision.is_plain:
+            result = {name: table.drop_columns([OP, MATCH_ID]) for name, table in result.items()}
+        self.report.counters = self._way.counters(self._counted)
         self.report.seconds += perf_counter() - began
         return result if self._apart else result[self.names[0]]
 
     def _until(self) -> int:
         """Up to which time events are matched: those that came, as far after the punctuation as is allowed."""
         until, ticks = self._latest + 1, self.revision.speculation
-        if ticks is not None:
-            until = min(until, self.now + ticks)
-        return max(until, self.now, self._head.now)
-
-    def _provisional(self) -> list[Found]:
-        """What would be found if the stream were over, where totals over matches wait for that."""
-        if not self._speculates or not any(query.aggregates for query in self._queries):
-            return []
-        return [(PROVISIONAL, self._head.ended())]
-
-    def _forget(self) -> None:
-        """Forget what no correction can reach any more."""
-        if not self._speculates:
-            self._tail.forget(self._head.now)
-            return
-        self._head.keep_some(self._tail, self.now)
-        self._tail.forget(self._head.base)
-        self._log.forget(self._head.base)
-
-    def _past(self) -> Counters:
-        counters = replace(self._counted)
-        counters.add(self._head.past)
-        return counters
+        if ticks is not None:  # before any punctuation, all events are too far after it
+            until = min(until, self.now + ticks) if self.now > BEGINNING else BEGINNING
+        return max(until, self.now, self._way.now)
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 
@@ -302,25 +331,16 @@ class Revising(Matcher):
         return {**super()._header(), "revision": self.revision.written()}
 
     def _states(self) -> dict[str, dict[str, Any]]:
-        states = {"tail": self._tail.state(), "log": self._log.state(), "head": self._head.state()}
-        # of a head that can go back, the checkpoints tell how it is
-        return {"revising": {"latest": self._latest}, **states, **({} if self._speculates else super()._states())}
+        return {"way": self._way.state(), "tail": self._tail.state(), "revising": {"latest": self._latest}}
 
     def _resume_states(self, values: dict[str, Any]) -> None:
         self._latest = part("revising", values)["latest"]
         self._tail.resume(part("tail", values))
-        self._log.resume(part("log", values))
-        if not self._speculates:
-            super()._resume_states(values)
-        self._head.resume(part("head", values), self._tail)
+        self._way.resume(part("way", values), self._tail)
 
     def _know_columns(self) -> None:
-        """Bring the chain no events, but their columns; where it can go back, that is where it began."""
-        if self._none is not None:
-            self._none = None
-            self._chain.step(self._no_events, BEGINNING)
-            if self._speculates:
-                self._head.keep()
+        self._none = None
+        self._way.begin()
 
 
 def restored(data: bytes, threads: int = 1) -> Matcher:

@@ -28,6 +28,10 @@ class Revision:
     identity: tuple[str, ...] = ()
     punctuates: bool = True
     """Whether events let time pass: else only `advance` and `push(…, watermark=)` do."""
+    sequence: str | None = None
+    """The column that counts the events of a partition (AFA+O, 5.3)."""
+    is_plain: bool = False
+    """Whether answers are rows as of any matcher: what is counted is never withdrawn by itself."""
 
     @property
     def parts(self) -> dict[str, str]:
@@ -37,6 +41,7 @@ class Revision:
         return how | {
             "identity": ", ".join(map(quoted, self.identity)),
             "punctuation": "by events" if self.punctuates else "by advance",
+            **({} if self.sequence is None else {"sequence": quoted(self.sequence)}),
         }
 
     def written(self) -> dict[str, Any]:
@@ -53,7 +58,8 @@ def check_revision(revision: Revision, schema: pa.Schema, reading: Reading) -> N
     """Refuse columns that are not there, or have other roles."""
     op, events = revision.op, [name for name in schema.names if name != revision.op]
     roles = (*reading.times, type_column_of(schema.names, reading), *reading.order, *revision.identity)
-    check_op(op, schema, roles)
+    check_op(op, schema, (*roles, revision.sequence))
+    check_sequence(revision.sequence, schema, roles)
     for name in revision.identity:
         if name not in events:
             hint = did_you_mean(name, events)
@@ -61,6 +67,21 @@ def check_revision(revision: Revision, schema: pa.Schema, reading: Reading) -> N
                 f"identity: required columns of the schema; there is no '{name}' among {listed(events)}"
                 + (f"\n  hint: {hint}" if hint else "")
             )
+
+
+def check_sequence(sequence: str | None, schema: pa.Schema, taken: Sequence[str | None]) -> None:
+    """Refuse a column that cannot count events, or says something else already."""
+    if sequence is None:
+        return
+    if sequence not in schema.names:
+        hint = did_you_mean(sequence, schema.names)
+        raise SchemaError(
+            f"sequence: required a column of the schema; there is no '{sequence}' among {listed(schema.names)}"
+            + (f"\n  hint: {hint}" if hint else "")
+        )
+    arrow = schema.field(sequence).type
+    if sequence in taken or not (pa.types.is_integer(arrow) and not pa.types.is_uint64(arrow)):
+        raise SchemaError(f"sequence: '{sequence}': required a column of integers of its own; got {arrow}")
 
 
 def speculation_ticks(given: Any, tick: str) -> int | None:
@@ -76,8 +97,17 @@ def speculation_ticks(given: Any, tick: str) -> int | None:
         raise OuzelError(f"speculation: required {required}; got {given!r}") from None
 
 
-def revision_of(speculation: Any, op: Any, identity: Any, *, is_punctuated: bool) -> Revision | None:
+def revision_of(
+    speculation: Any, op: Any, identity: Any, sequence: Any = None, *, is_punctuated: bool
+) -> Revision | None:
     """How a matcher corrects itself, how far it speculates set apart; None if it is not asked to."""
+    if sequence is not None:
+        if not isinstance(sequence, str):
+            raise OuzelError(f"sequence: required the name of a column; got {sequence!r}")
+        if speculation is not None:
+            raise OuzelError("sequence: required without speculation: where events are counted, none is guessed")
+        columns = _identity(identity, op)
+        return Revision(None, op, columns, is_punctuated, sequence, is_plain=op is None)
     if op is not None and not isinstance(op, str):
         raise OuzelError(f"op: required the name of a column; got {op!r}")
     columns = _identity(identity, op)

@@ -6,17 +6,22 @@ t or later.  It is the driver for every query, as it asks nothing of a matching 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ouzel.compile import compile_query
+from ouzel.logical.schema import Schema
 from ouzel.logical.times import BEGINNING
+from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.limits import Limits
 from ouzel.runtimes.chain import Chain
+from ouzel.runtimes.changing import Program
 from ouzel.runtimes.ordering import ranked
 from ouzel.runtimes.tail import Tail
 from ouzel.state.parts import in_parts, part
@@ -46,14 +51,33 @@ class Checkpoint:
         return int(sum(sizes)) // BYTES_PER_EVENT
 
 
+@dataclass
+class Remade:
+    """Makes chains of the queries that are there now, out of what a snapshot would say of them."""
+
+    program: Program
+    schema: Schema
+    how: tuple[str, Mapping[str, str]]
+    limits: Limits
+    threads: int
+    plans: Sequence[Plan] | None
+
+    def __call__(self) -> Chain:
+        """Another chain."""
+        if self.plans is None:
+            text, params = self.program.said()
+            self.plans = compile_query(text, self.schema, params, *self.how).plans
+        return Chain(self.plans, self.limits, self.threads)
+
+
 class Rewinding:
     """The head of a stream, with checkpoints behind it; the first of them is the base, and never goes."""
 
     def __init__(
-        self, chain: Chain, fresh: Callable[[], Chain], none: EventTable, ties: list[str], *, by_arrival: bool
+        self, chain: Chain, remade: Remade, none: EventTable, ties: list[str], *, by_arrival: bool
     ) -> None:
-        """Begin; `fresh` makes another chain of the same queries."""
-        self.chain, self._fresh, self._none = chain, fresh, none
+        """Begin; `remade` makes another chain of the same queries."""
+        self.chain, self.remade, self._none = chain, remade, none
         self._ties, self._by_arrival = ties, by_arrival
         self.now, self._released = BEGINNING, 0
         self.checkpoints: list[Checkpoint] = []
@@ -100,9 +124,13 @@ class Rewinding:
         self.chain.links = chain.links
         self.now, self._released = checkpoint.now, checkpoint.released
 
+    def know_columns(self) -> None:
+        """Tell the chain what events look like."""
+        self.chain.step(self._none, BEGINNING)
+
     def begun(self) -> Chain:
         """A chain that knows what events look like."""
-        chain = self._fresh()
+        chain = self.remade()
         chain.step(self._none, BEGINNING)
         return chain
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 QUOTED = ("IBM", "Sun", "Oracle", "Google")
@@ -136,6 +137,37 @@ def daily_prices(events: int = 112_635, companies: int = 24, smoothing: int = 1,
     prices = (sums[smoothing:] - sums[:-smoothing]) / smoothing
     day, company = np.divmod(np.arange(events), companies)
     return pa.table({"ts": day, "name": company, "price": prices.reshape(-1)[:events]})
+
+
+def tick_stream(events: int, rise: float = 0.5, ignorable: float = 0.0, *, seed: int = 1) -> pa.Table:
+    """AFA's Figure 7: a price that rises with probability `rise`, else falls, by N(0.70, 0.30), cut off at 0.
+
+    A share of `ignorable` events neither rises nor falls.
+
+    >>> tick_stream(3).column_names
+    ['ts', 'price', 'change']
+    """
+    rng = np.random.default_rng(seed)
+    size = rng.normal(0.7, 0.3, events)
+    while (cut := size <= 0).any():
+        size[cut] = rng.normal(0.7, 0.3, int(cut.sum()))
+    change = np.where(rng.random(events) < rise, size, -size)
+    change[rng.random(events) < ignorable] = 0
+    return pa.table({"ts": np.arange(events), "price": 100 + np.cumsum(change), "change": change})
+
+
+def displaced(events: int, share: float, most: int, *, seed: int = 1) -> npt.NDArray[np.int64]:
+    """The order in which events arrive, of which a share comes later, by 1 to `most` places (AFA 6.3).
+
+    >>> displaced(4, 0.0, 10).tolist()
+    [0, 1, 2, 3]
+    """
+    rng = np.random.default_rng(seed)
+    places = np.arange(events, dtype=np.float64)
+    moved = rng.random(events) < share
+    # just behind the event in whose place it comes
+    places[moved] += rng.integers(1, most + 1, int(moved.sum())) + 0.5
+    return np.argsort(places, kind="stable")
 
 
 def _named(codes: Any, names: Iterable[str]) -> pa.Array:

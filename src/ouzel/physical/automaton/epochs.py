@@ -31,15 +31,21 @@ class Epochs:
             sum(1 << place for place, arc in enumerate(arcs) if arc.serves(time))
             for time in (BEGINNING, *self.times)
         ]
-        self._note()
+        # times and masks as arrays, made where events are asked for that are not of the last epoch
+        self._bounds: tuple[Integers, Integers] | None = None
 
     def masks(self, times: Integers) -> Integers | int:
         """The bits of the ways that are open for events of some times; one number if it is the same for all."""
+        now = self._ways(self._living[-1])
         if not self.times:
-            return self._masks_now
+            return now
         if times[0] >= self.times[-1] and times.min() >= self.times[-1]:
-            return self._masks_now
-        found: Integers = self._masks[np.searchsorted(self._times, times, side="right")]
+            return now
+        if self._bounds is None:
+            masks = np.array([self._ways(living) for living in self._living], np.int64)
+            self._bounds = np.array(self.times, np.int64), masks
+        bounds, masks = self._bounds
+        found: Integers = masks[np.searchsorted(bounds, times, side="right")]
         return found
 
     def change(self, time: int, came: Iterable[int], gone: Iterable[int]) -> None:
@@ -50,19 +56,14 @@ class Epochs:
             self.times.insert(first, time)
             self._living.insert(first + 1, self._living[first])
         self._living[first + 1 :] = [(living & ~off) | on for living in self._living[first + 1 :]]
-        self._note()
+        self._bounds = None
 
     def forget(self, time: int) -> None:
         """Forget what was before a time, at which no event will come any more."""
         count = bisect_left(self.times, time + 1)
         if count:
             del self.times[:count], self._living[:count]
-            self._note()
-
-    def _note(self) -> None:
-        masks = [self._ways(living) for living in self._living]
-        self._masks_now = masks[-1]
-        self._masks, self._times = np.array(masks, np.int64), np.array(self.times, np.int64)
+            self._bounds = None
 
     def _ways(self, living: int) -> int:
         """The bits of the ways all of whose arcs live."""

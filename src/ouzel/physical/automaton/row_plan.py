@@ -11,6 +11,7 @@ from ouzel.logical.equivalence import EquivalenceTest
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.afa import construct_open, construct_registers
 from ouzel.physical.automaton.algebra_explained import algebra_explained
+from ouzel.physical.automaton.by_event_source import by_event_source
 from ouzel.physical.automaton.cayuga_states import Constructed, construct_algebra
 from ouzel.physical.automaton.edges import End
 from ouzel.physical.automaton.epochs import Epochs
@@ -20,6 +21,7 @@ from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.automaton.written import WrittenRuns
 from ouzel.physical.compiled.fill import Wanted
 from ouzel.physical.compiled.filters import Filters
+from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.windows import window_limit
 from ouzel.physical.contract import Explained, Takes, UnsuitableError
 from ouzel.physical.event_table import Integers
@@ -65,6 +67,12 @@ class RowPlan(WrittenRuns):
         assert automaton is not None
         constructed, ways = construct_open(self.written, automaton)
         return replace(self, constructed=constructed, epochs=Epochs(automaton.arcs, ways))
+
+    @cached_property
+    def by_event(self) -> tuple[str, Operands]:
+        """The kernel for runs that are kept by event, and what it reads of events."""
+        operands = Operands()
+        return by_event_source(self.slots, operands), operands
 
     @property
     def query(self) -> BoundQuery:

@@ -5,7 +5,7 @@ Attributes that are columns of events are gathered, so that they keep their exac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from ouzel.logical.expressions import Attribute, Expression, references
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import Kind
 from ouzel.physical.automaton.edges import End
-from ouzel.physical.automaton.registers import Slots
+from ouzel.physical.automaton.registers import Slot, Slots
 from ouzel.physical.automaton.states import EventNumber, key_of
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.sources import is_register
@@ -124,28 +124,37 @@ class _Results:
         return compute(value)
 
     def _register(self, value: Expression, texts: Texts) -> Any:
-        """What runs computed; texts are numbers."""
+        """What runs computed; what is not there is always null."""
         assert isinstance(value, Attribute)
-        of = key_of(value), value.column, value.type
         integers, floats = self.slots.handed(self.state)
-        if ("value", *of) not in integers + floats:
-            # it is always null
+        if ("value", *slot_of(value)) not in integers + floats:
             return [None] * len(self.handed.found)
-        is_float = ("value", *of) in floats
-        values = (
-            self.handed.floats[:, floats.index(("value", *of))] if is_float else self._integers(("value", *of))
-        )
-        nulls = self._integers(("null", *of)) != 0
-        if value.type.kind is Kind.STRING:
-            pairs = zip(values.tolist(), nulls, strict=True)
-            return [None if is_null else texts.text(number) for number, is_null in pairs]
-        if value.type.kind is Kind.BOOLEAN:
-            values = values != 0
-        if value.type.kind is Kind.UNSIGNED:
-            values = values.astype(np.uint64)
-        return np.ma.masked_array(values, nulls) if nulls.any() else values
+        return register_values(value, self._slot, texts)
+
+    def _slot(self, slot: Slot) -> Any:
+        _integers, floats = self.slots.handed(self.state)
+        return self.handed.floats[:, floats.index(slot)] if slot in floats else self._integers(slot)
 
     def _integers(self, slot: Any) -> Integers:
         integers, _floats = self.slots.handed(self.state)
         column: Integers = self.handed.integers[:, integers.index(slot)]
         return column
+
+
+def slot_of(value: Attribute) -> Slot:
+    """What tells the slots of a register that runs compute from those of others."""
+    return key_of(value), value.column, value.type
+
+
+def register_values(value: Any, slot: Callable[[Slot], Any], texts: Texts) -> Any:
+    """The values of a register that runs compute, of what is in its slots; texts are numbers there."""
+    of = slot_of(value)
+    values, nulls = slot(("value", *of)), slot(("null", *of)) != 0
+    if value.type.kind is Kind.STRING:
+        pairs = zip(values.tolist(), nulls, strict=True)
+        return [None if is_null else texts.text(number) for number, is_null in pairs]
+    if value.type.kind is Kind.BOOLEAN:
+        values = values != 0
+    if value.type.kind is Kind.UNSIGNED:
+        values = values.astype(np.uint64)
+    return np.ma.masked_array(values, nulls) if nulls.any() else values

@@ -223,10 +223,14 @@ class RunWriter(Emitter):
         if accepts is not None:
             with self.scope():
                 self._go_on_if(accepts, run)
-                # of a run that does not bind the event, nothing else would tell when it ended
-                event = "base + x" if move.binds is None else "-1"
-                self._hand_over(move.target, run)
-                self._found(f"ri[{run}, {NODE}]", event, move)
+                self._accept(move, run)
+
+    def _accept(self, move: Move, run: str) -> None:
+        """Note that a run is a match."""
+        # of a run that does not bind the event, nothing else would tell when it ended
+        event = "base + x" if move.binds is None else "-1"
+        self._hand_over(move.target, run)
+        self._found(f"ri[{run}, {NODE}]", event, move)
 
     def _hand_over(self, state: int, run: str) -> None:
         """Note the values that a match reads."""

@@ -56,14 +56,14 @@ def sequences_in_order(
     if not np.array_equal(starts, ends):
         return None
     together = np.stack(columns)
-    ranks = together if rises(ends) else _ranks(columns, ends, places).astype(together.dtype)[together]
+    ranks = together if rises(ends) else ranks_of(columns, ends, places).astype(together.dtype)[together]
     out = recycled(together.size, together.dtype).reshape(together.shape)
     if not kernel_of(ordering.order_sequences, together.size)(together, ranks, ended, out):
         return None
     return {variable: One(rows) for variable, rows in zip(bound, out, strict=True)}
 
 
-def _ranks(columns: list[Integers], ends: Integers, places: Callable[[Integers], Integers]) -> Integers:
+def ranks_of(columns: list[Integers], ends: Integers, places: Callable[[Integers], Integers]) -> Integers:
     """The places of events in canonical order, by number; content is compared of simultaneous ones alone."""
     used = used_events(columns, len(ends))
     order = np.argsort(ends[used], kind="stable")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from struct import pack, unpack
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,16 @@ def float_codes(values: Any) -> Any:
     """The places of floats in their order; 0.0 and -0.0 have one."""
     bits = (np.asarray(values, np.float64) + 0.0).view(np.int64)
     return np.where(bits >= 0, bits, bits ^ _MASK)
+
+
+def float_code(value: float) -> int:
+    """The place of one float.
+
+    >>> float_code(-1.5) == float_codes([-1.5])[0]
+    True
+    """
+    (bits,) = unpack("<q", pack("<d", value + 0.0))
+    return bits if bits >= 0 else bits ^ int(_MASK)  # type: ignore[no-any-return]
 
 
 def _holds(condition: Expression, events: EventTable) -> Any:

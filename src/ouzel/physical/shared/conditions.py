@@ -5,7 +5,7 @@ Of a set of queries the constants of each are in columns of values; a plain quer
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from ouzel.physical.automaton.lifetimes import is_duration
 from ouzel.physical.automaton.substitution import is_static
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.shared.columns import Columns, OfAttribute, OfCondition, attribute_source
-from ouzel.physical.shared.intervals import LEAST, MOST, SIGNS, intervals
+from ouzel.physical.shared.intervals import LEAST, MOST, NOTHING, SIGNS, intervals, of_code
 
 SWAPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _KINDS = {
@@ -59,6 +59,11 @@ class Test:
     of: OfAttribute | None = field(default=None, compare=False)
 
     @property
+    def width(self) -> int:
+        """How many constants it has in a layout: two bounds, or numbers."""
+        return 2 if self.kind in (kernel.RANGE, kernel.LASTS) else len(self.constants)
+
+    @property
     def structure(self) -> tuple[Any, ...]:
         """All of it but the constants."""
         return self.kind, self.column, self.variable, self.other, self.sign, len(self.constants)
@@ -90,6 +95,8 @@ class Values:
         """The values of a constant, in all of them."""
         if constant.parameter in self.columns:
             return self.columns[constant.parameter]
+        if self.count == 1:
+            return [constant.value]
         if type(constant.value) is float:
             return np.full(self.count, constant.value)
         if type(constant.value) is int:
@@ -240,7 +247,7 @@ def _narrowed(asks: Conjunction) -> Conjunction:
     return tuple(found)
 
 
-def bounds(test: Test, values: Values, columns: Columns) -> list[Any]:
+def bounds(test: Test, values: Values, columns: Columns) -> Sequence[Any]:
     """The constants of a test for each of some queries: pairs of bounds, or the bits of numbers."""
     if test.kind == kernel.RANGE:
         assert test.of is not None
@@ -248,10 +255,14 @@ def bounds(test: Test, values: Values, columns: Columns) -> list[Any]:
             intervals(test.of, sign, values.of(constant), columns.texts)
             for sign, constant in zip(test.sign.split(), test.constants, strict=True)
         ]
+        if len(pairs) == 1:
+            return pairs[0]
         lows, highs = zip(*pairs, strict=True)
-        return [np.maximum.reduce(lows), np.minimum.reduce(highs)]
+        if values.count == 1:
+            return max(lows), min(highs)
+        return np.maximum.reduce(lows), np.minimum.reduce(highs)
     if test.kind == kernel.LASTS:
-        return list(_durations(test.sign, values.of(test.constants[0])))
+        return _durations(test.sign, values.of(test.constants[0]))
     return [_numbers(values.of(one)).view(np.int64) for one in test.constants]
 
 
@@ -259,6 +270,8 @@ def _numbers(values: Any) -> Any:
     if not isinstance(values, np.ndarray):
         if any(isinstance(one, bool) or not isinstance(one, int | float | None) for one in values):
             raise UnsuitableError("a number is computed with something else")
+        if any(isinstance(one, int) and abs(one) > EXACT for one in values):
+            raise UnsuitableError("a number that no double holds")
         values = np.array([np.nan if one is None else float(one) for one in values])
     if values.dtype.kind == "i" and np.any(np.abs(values) > EXACT):
         raise UnsuitableError("a number that no double holds")
@@ -272,6 +285,9 @@ def _lasts(sign: str, constant: Constant) -> Test:
 
 
 def _durations(sign: str, values: Any) -> tuple[Any, Any]:
+    if len(values) == 1:
+        (value,) = values.tolist() if isinstance(values, np.ndarray) else values
+        return NOTHING if value is None else of_code(sign, min(max(value, -LONGEST), LONGEST))
     if not isinstance(values, np.ndarray):  # with nulls, of which nothing is true
         absent = np.array([one is None for one in values])
         low, high = _durations(sign, np.array([one or 0 for one in values], np.int64))

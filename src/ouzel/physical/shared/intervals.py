@@ -13,7 +13,7 @@ import numpy as np
 from ouzel.logical.values import Kind
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import UnsuitableError
-from ouzel.physical.shared.columns import OfAttribute, float_codes
+from ouzel.physical.shared.columns import OfAttribute, float_code, float_codes
 
 LEAST, MOST = -(2**63), 2**63 - 1
 NOTHING = MOST, LEAST
@@ -21,7 +21,10 @@ SIGNS = ("=", "<", "<=", ">", ">=")
 
 
 def intervals(column: OfAttribute, sign: str, values: Sequence[Any] | Any, texts: Texts) -> tuple[Any, Any]:
-    """The intervals of codes for which `column sign value` holds, for each of some values."""
+    """The intervals of codes for which `column sign value` holds, for each of some values; of one, two numbers."""
+    if len(values) == 1:
+        (value,) = values.tolist() if isinstance(values, np.ndarray) else values
+        return interval(column, sign, value, texts)
     quick = _quick(column, sign, values)
     if quick is not None:
         return quick
@@ -53,6 +56,8 @@ def interval(column: OfAttribute, sign: str, value: Any, texts: Texts) -> tuple[
         raise UnsuitableError(f"a number is compared with a {type(value).__name__}")
     if isinstance(value, float) and math.isnan(value):
         return NOTHING
+    if column.kind is Kind.INTEGER and type(value) is int and LEAST < value < MOST:
+        return of_code(sign, value)
     if column.kind is Kind.FLOAT:
         # a decimal beside doubles is rounded to one
         return _of_floats(sign, float(value) if isinstance(value, Decimal) else value)
@@ -80,23 +85,31 @@ def _of_integers(sign: str, value: Fraction) -> tuple[int, int]:
 def _of_floats(sign: str, value: Any) -> tuple[int, int]:
     """The same for floats: those next to a number that is none itself."""
     if isinstance(value, float):
-        below = above = value
-    else:
-        exact = Fraction(value)
-        try:
-            nearest = float(exact)
-        except OverflowError:
-            nearest = math.copysign(math.inf, exact)
-        below = above = nearest
-        if math.isinf(nearest) or Fraction(nearest) != exact:
-            is_above = nearest > exact if math.isinf(nearest) else Fraction(nearest) > exact
-            below = math.nextafter(nearest, -math.inf) if is_above else nearest
-            above = nearest if is_above else math.nextafter(nearest, math.inf)
-    low, high = int(float_codes([below])[0]), int(float_codes([above])[0])
+        return of_code(sign, float_code(value))
+    exact = Fraction(value)
+    try:
+        nearest = float(exact)
+    except OverflowError:
+        nearest = math.copysign(math.inf, exact)
+    below = above = nearest
+    if math.isinf(nearest) or Fraction(nearest) != exact:
+        is_above = nearest > exact if math.isinf(nearest) else Fraction(nearest) > exact
+        below = math.nextafter(nearest, -math.inf) if is_above else nearest
+        above = nearest if is_above else math.nextafter(nearest, math.inf)
+    low, high = float_code(below), float_code(above)
     if low != high:
         # between two floats: it equals none
         return {"<": (LEAST, low), "<=": (LEAST, low), ">": (high, MOST), ">=": (high, MOST)}.get(sign, NOTHING)
-    return _of_integers(sign, Fraction(low))
+    return of_code(sign, low)
+
+
+def of_code(sign: str, code: int) -> tuple[int, int]:
+    """The interval of a code that has others on both sides."""
+    if sign == "=":
+        return code, code
+    if sign in ("<", "<="):
+        return LEAST, code if sign == "<=" else code - 1
+    return code if sign == ">=" else code + 1, MOST
 
 
 def _quick(column: OfAttribute, sign: str, values: Any) -> tuple[Any, Any] | None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ouzel.errors import OuzelError
 from ouzel.kernels import shared as kernel
+from ouzel.kernels import shared_moments as moments
+from ouzel.kernels import shared_rows as at
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.contract import Counters, Found, Tell
@@ -14,7 +19,21 @@ from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.shared.rows import Caught, found_of
 from ouzel.physical.shared.runs import Kept, Runs
+from ouzel.physical.shared.tables import Bounds
 from ouzel.physical.stoppable import stoppable
+
+# Which parts of the memory are for runs, for matches, and for what one moment makes; what grows is there twice.
+RUNS, FOUND, SPAWNED = 1 / 2, 1 / 4, 1 / 4
+_TWICE = 2
+# So many queries that have gone, and texts that only events had, may be left behind.
+GONE, TEXTS = 4_096, 65_536
+# Bounds by the reason for which a kernel comes back.
+_TOO_MANY = {
+    moments.TOO_MANY_RUNS: "runs",
+    moments.TOO_MANY_NODES: "nodes",
+    moments.TOO_MANY_FOUND: "found",
+    moments.TOO_MANY_SPAWNED: "spawned",
+}
 
 if TYPE_CHECKING:
     from ouzel.physical.shared.plan import SharedPlan
@@ -33,6 +52,7 @@ class SharedMatching:
         self.kept = Kept()
         self.waiting: int | None = None
         self._nothing: dict[int, Found] = {}
+        self._texts = len(self.served.columns.texts)
 
     @property
     def open_runs(self) -> int:
@@ -57,6 +77,7 @@ class SharedMatching:
         results = self._results(found, held)
         if not self.once:
             self._forget(now)
+            self._tidy()
         return tuple(
             results[number] if number in results else self._none(number, query, events)
             for number, query in enumerate(queries)
@@ -72,27 +93,44 @@ class SharedMatching:
         # many queries are as good a reason to compile as many events
         work = count * (1 + graph.edges.count // 64)
         run = long_kernel_of(kernel.share_events, work, 1 / max(count, 1))
-        sheds = False
-        most_runs, most_found = self.limits.max_runs, self.limits.max_matches
-        bytes_each = 8 * (runs.width + 8)
-        most_runs = min(most_runs, self.limits.memory().most(bytes_each))
+        bounds = self._bounds(sheds=False)
         while True:
-            reason = run(*runs.arguments(graph.arrays, events), end, most_runs, most_found, sheds)
-            if reason in (kernel.DONE_ALL, kernel.STOPPED):
+            reason = run(graph.arrays, runs.arrays, events, runs.work, end, bounds)
+            if reason in (moments.DONE_ALL, moments.STOPPED):
                 break
             # those that wait in vain make room first
-            is_short = reason in (kernel.TOO_MANY_RUNS, kernel.MORE_RUNS)
+            is_short = reason in (moments.TOO_MANY_RUNS, moments.TOO_MANY_NODES, moments.MORE_RUNS)
             if is_short and runs.swept(graph.arrays, int(events.end_times[runs.position])):
                 continue
-            if reason in (kernel.TOO_MANY_RUNS, kernel.TOO_MANY_FOUND):
-                if not self.limits.sheds:
-                    name = "max_runs" if reason == kernel.TOO_MANY_RUNS else "max_matches"
-                    raise self.limits.exceeded(name)
-                sheds = True
+            if reason not in _TOO_MANY:
+                runs.grow(reason, bounds)
+            elif self.limits.sheds:
+                bounds = self._bounds(sheds=True)
             else:
-                runs.grow(reason)
+                raise self._exceeded(reason, bounds)
         self.counters.add(runs.counted())
         return runs.found()
+
+    def _bounds(self, *, sheds: bool) -> Bounds:
+        """How many there may be: as the limits say, or as fit into memory."""
+        limits, width = self.limits, self.runs.width
+        room = limits.memory()
+        return Bounds(
+            runs=min(limits.max_runs, room.most(_TWICE * 8 * (width + at.RUN_WIDTH + 3), RUNS)),
+            nodes=limits.max_nodes,
+            found=min(limits.max_matches, room.most(_TWICE * 8 * (width + at.FOUND_WIDTH), FOUND)),
+            spawned=room.most(8 * at.SPAWN_WIDTH, SPAWNED),
+            sheds=sheds,
+        )
+
+    def _exceeded(self, reason: int, bounds: Bounds) -> OuzelError:
+        """The error for a bound that was reached: one that was given, or that of the memory."""
+        name, most = _TOO_MANY[reason], getattr(bounds, _TOO_MANY[reason])
+        limit = {"runs": "max_runs", "nodes": "max_nodes", "found": "max_matches"}.get(name)
+        if limit is not None and most == getattr(self.limits, limit):
+            return self.limits.exceeded(limit)
+        what = {"runs": "open runs", "found": "matches", "spawned": "runs that begin at one moment"}[name]
+        return self.limits.memory().exceeded(most, what)
 
     def _forget(self, now: int | None) -> None:
         """Forget runs that wait in vain, and events that no run holds."""
@@ -116,14 +154,22 @@ class SharedMatching:
         used = used[np.searchsorted(used, 0) :]
         events = self.kept.taken(used)
         rows: Integers = np.where(held < 0, 0, np.searchsorted(used, held))
-        items, owners = self.served.owners(found[:, 0])
+        items, owners = self.served.owners(found[:, at.FOUND_QUERY])
+        caught = Caught(owners, found[:, at.FOUND_STATE], rows, events)
+        order = caught.order(items)
+        caught, items = caught.taken(order), items[order]
+        edges = np.flatnonzero(np.diff(items, prepend=-1, append=-1)).tolist()
         results = {}
-        for item in np.unique(items).tolist():
-            chosen = np.flatnonzero(items == item)
-            caught = Caught(owners[chosen], found[chosen, 1], rows[chosen], events)
-            one = self.served.items[item]
-            results[item] = found_of(one.query, one.outline, caught, one.ids)
+        for begin, end in pairwise(edges):
+            number = int(items[begin])
+            one = self.served.items[number]
+            results[number] = found_of(one.query, one.outline, caught.taken(slice(begin, end)), one.ids)
         return results
+
+    @property
+    def plan_now(self) -> SharedPlan:
+        """The plan with those that it serves now."""
+        return replace(self.plan, at_work=self.served)
 
     # ---- queries that come and go ------------------------------------------------------------------------
 
@@ -135,10 +181,23 @@ class SharedMatching:
     def remove(self, id_: Any) -> None:
         """End a query of the set."""
         self.served.remove_row(id_)
+        self._tidy()
 
     def remove_query(self, name: str) -> None:
         """End a query, or a whole set."""
         self.served.remove_item(name)
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Make the graph anew, if most of it is left by queries that have gone, or most texts by events."""
+        served = self.served
+        queries, texts = served.graph.lives.count, len(served.columns.texts)
+        if 2 * served.gone > queries + GONE or texts > 2 * self._texts + 4 * queries + TEXTS:
+            state = self.state()
+            self.served = served.rebuilt()
+            self.runs = Runs(self.served.width)
+            self.resume(state)
+            self._texts = len(self.served.columns.texts)
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 

@@ -32,15 +32,7 @@ def values_of(members: Members, rows: pa.Table) -> Values:
 
 def values_of_row(members: Members, row: Mapping[str, Any]) -> Values:
     """The same for one query, whose values are at hand."""
-    assert members.rows is not None
-    kinds = {name: from_arrow(members.rows.schema.field(name).type).kind for name in members.parameters}
-    return Values(1, {name: _value(row[name], kind) for name, kind in kinds.items()})
-
-
-def _value(value: Any, kind: Kind) -> Any:
-    if kind is Kind.FLOAT:
-        return np.array([np.nan if value is None else value], np.float64)
-    return np.array([value], np.int64) if kind is Kind.INTEGER and value is not None else [value]
+    return Values(1, {name: [row[name]] for name in members.parameters})
 
 
 def _column(column: pa.ChunkedArray) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.contract import Engine, Explained, Offer, Switch, Takes, UnsuitableError
@@ -26,6 +26,8 @@ class SharedPlan:
     queries: tuple[BoundQuery, ...]
     merging: bool = True
     indexed: bool = True
+    at_work: Served | None = field(default=None, compare=False, repr=False)
+    """Who is served now, if it runs."""
 
     @property
     def takes(self) -> Takes:
@@ -44,14 +46,14 @@ class SharedPlan:
         """How much is shared."""
         if any(is_open(one if one.members is None else one.members.template) for one in self.queries):
             return Explained([("shared", ["what is known once there are events"])], [])
-        served = self.served()
-        graph = served.graph
-        alone = sum(path.size for _first, path, _outline in graph.paths)
-        nodes = graph.nodes.count
+        served = self.at_work or self.served()
+        graph, queries = served.graph, len(served.live())
         said = [
-            f"{graph.lives.count:,} queries, whose {alone:,} states are {nodes:,} after merging",
-            f"{graph.edges.count:,} edges, found by the values of {_signatures(served)}",
+            f"{queries:,} queries, whose {graph.states:,} states are {graph.live_nodes:,} after merging",
+            f"{graph.live_edges:,} edges, found by the values of {_signatures(served)}",
         ]
+        ranged = graph.buckets.in_use
+        said += [f"{ranged:,} of them by the bounds of ranges"] if ranged else []
         return Explained([("shared", said)], [])
 
 

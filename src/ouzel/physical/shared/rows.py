@@ -14,7 +14,7 @@ from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.contract import Found, Intervals
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.finish.distinct_rows import distinct_in_order, with_one_zero
-from ouzel.physical.finish.order import in_order
+from ouzel.physical.finish.order import ranks_of
 from ouzel.physical.match_table import MatchTable, One
 from ouzel.physical.meaning import arrow_values
 from ouzel.physical.shared.outline import Outline
@@ -32,7 +32,14 @@ class Caught:
     held: Integers
     events: EventTable
 
-    def taken(self, chosen: Integers) -> Caught:
+    def order(self, items: Integers) -> Integers:
+        """The order of results, those of each item together: by end, start, owner, and event by event."""
+        events, held = self.events, self.held
+        first, last = held[:, 0], held.max(axis=1)
+        ranks = ranks_of(list(held.T), events.ends, events.places)
+        return np.lexsort((*ranks[held.T[::-1]], self.owners, events.starts[first], events.ends[last], items))
+
+    def taken(self, chosen: Integers | slice) -> Caught:
         """Some of them."""
         return Caught(self.owners[chosen], self.states[chosen], self.held[chosen], self.events)
 
@@ -102,24 +109,9 @@ def _attributes(query: BoundQuery, outline: Outline, end: End, own: Caught) -> t
 
 
 def _matches(query: BoundQuery, outline: Outline, caught: Caught) -> tuple[Found, Integers]:
-    """Matches that bind events, in the order of results; those of several owners that are alike, by owner."""
+    """Matches that bind events, which are in order."""
     events = caught.events
-    caught = caught.taken(_once(caught))
-    bound = {variable: One(caught.rows(place)) for variable, place in outline.places.items()}
-    used = np.unique(caught.held)
-    order = in_order({**bound}, events.starts, events.ends, used, events.places, ordered=False)
-    caught = caught if order is None else caught.taken(order)
-    starts, ends = events.starts[caught.held[:, 0]], events.ends[caught.held[:, outline.width - 1]]
-    caught = caught.taken(np.lexsort((caught.owners, starts, ends)))
     bound = {variable: One(caught.rows(place)) for variable, place in outline.places.items()}
     intervals = events.intervals(caught.rows(0), caught.rows(outline.width - 1))
     matches = MatchTable({**bound}, lambda: intervals)
     return Found(query, matches, events, compute_by_row(matches, events)), caught.owners
-
-
-def _once(caught: Caught) -> Integers:
-    """Each match but once: one that satisfies several alternatives may have come by each of them."""
-    rows = np.ascontiguousarray(np.column_stack([caught.owners, caught.held]))
-    whole = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
-    _values, firsts = np.unique(whole, return_index=True)
-    return np.sort(firsts)

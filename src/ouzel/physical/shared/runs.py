@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels import shared as kernel
 from ouzel.kernels import shared_links as links
+from ouzel.kernels import shared_moments as moments
+from ouzel.kernels import shared_rows as at
 from ouzel.logical.schema import Schema
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.shared.columns import Columns
 from ouzel.physical.shared.conditions import DEPTH
-from ouzel.physical.shared.tables import EventArrays, GraphArrays, RunArrays, Scratch
+from ouzel.physical.shared.tables import Bounds, EventArrays, GraphArrays, RunArrays, Scratch, Work
 from ouzel.state.parts import in_parts, part
 
-_PLACES = 8
 _LEAST = 256
 # Beyond so many more than were of use, runs and events are looked through for those that are.
 _SLACK = 4_096
@@ -29,13 +29,16 @@ class Runs:
     def __init__(self, width: int) -> None:
         """Begin with none, that hold so many events each."""
         self.width = width
-        self._places = np.full((_LEAST, _PLACES), -1)
+        self._places = np.full((_LEAST, at.RUN_WIDTH), -1)
         self._held = np.full((_LEAST, width), -1)
         self._seen = np.full(_LEAST, -1)
         self._heads = np.full(_LEAST, -1)
-        self._state = np.zeros(9, np.int64)
-        self._spawned = np.empty((_LEAST, 4), np.int64)
-        self._found, self._found_held = np.empty((_LEAST, 2), np.int64), np.empty((_LEAST, width), np.int64)
+        self._state = np.zeros(at.WORK_WIDTH, np.int64)
+        self._spawned = np.empty((_LEAST, at.SPAWN_WIDTH), np.int64)
+        self._found, self._found_held = (
+            np.empty((_LEAST, at.FOUND_WIDTH), np.int64),
+            np.empty((_LEAST, width), np.int64),
+        )
         self._doomed = np.empty(_LEAST, np.int64)
         self._stack = np.empty(DEPTH + 1)
         whole = np.zeros(1, np.int64)
@@ -51,56 +54,61 @@ class Runs:
     @property
     def count(self) -> int:
         """How many there are."""
-        return int(self._state[links.COUNT])
+        return int(self._state[at.COUNT])
 
     def begin(self, position: int) -> None:
         """Go on with the event at a position, with nothing found yet."""
-        self._state[links.POSITION] = position
-        self._state[links.FOUND] = 0
-        self._seen[:] = -1  # events may have other numbers now
+        self._state[at.POSITION] = position
+        self._state[at.FOUND] = 0
 
-    def arguments(self, graph: GraphArrays, events: EventArrays) -> list[Any]:
-        """What the kernel is given before its bounds."""
-        out = self._spawned, self._doomed, self._found, self._found_held, self._stack, self._scratch
-        return [graph, self.arrays, events, self._state, *out]
+    @property
+    def work(self) -> Work:
+        """What the kernel works in."""
+        out = self._spawned, self._doomed, self._found, self._found_held
+        return Work(self._state, *out, self._stack, self._scratch)
 
-    def grow(self, reason: int) -> None:
+    def grow(self, reason: int, bounds: Bounds) -> None:
         """Make room for what there was no room for."""
-        if reason == kernel.MORE_SPAWNED:
-            self._spawned = np.empty((2 * len(self._spawned), 4), np.int64)
-        elif reason == kernel.MORE_OUT:
+        if reason == moments.MORE_SPAWNED:
+            wanted = max(int(self._state[at.SPAWNED]), 2 * len(self._spawned))
+            self._spawned = np.empty((min(wanted, bounds.spawned), at.SPAWN_WIDTH), np.int64)
+        elif reason == moments.MORE_OUT:
             self._found, self._found_held = (_taller(one) for one in (self._found, self._found_held))
         else:
-            count = len(self._places)
-            self._places, self._held = _taller(self._places), _taller(self._held)
-            self._seen, self._doomed = np.full(2 * count, -1), np.empty(2 * count, np.int64)
-            self._free_from(count)
-            self._heads = np.full(2 * len(self._heads), -1)
-            kernel_of(links.relink_runs, count)(self.arrays, count)
+            self._grow_to(2 * len(self._places))
+
+    def _grow_to(self, count: int) -> None:
+        """Make room for so many runs, a power of two."""
+        before = len(self._places)
+        self._places, self._held = (_taller(one, count) for one in (self._places, self._held))
+        self._seen, self._doomed = np.full(count, -1), np.empty(count, np.int64)
+        self._free_from(before)
+        self._heads = np.full(count, -1)
+        kernel_of(links.relink_runs, before)(self.arrays, before)
 
     def _free_from(self, first: int) -> None:
         """Let all places from one on be free."""
         count = len(self._places)
-        self._places[first:, 0] = -1
-        self._places[first:, 2] = np.arange(first + 1, count + 1)
-        self._places[-1, 2] = self._state[links.FREE] if first else -1
-        self._state[links.FREE] = first
+        self._places[first:, at.RUN_NODE] = -1
+        self._places[first:, at.RUN_NEXT] = np.arange(first + 1, count + 1)
+        self._places[-1, at.RUN_NEXT] = self._state[at.FREE] if first else -1
+        self._state[at.FREE] = first
 
     def found(self) -> tuple[Any, Any]:
         """The matches of the latest batch: query and state, and the numbers of their events."""
-        count = int(self._state[links.FOUND])
+        count = int(self._state[at.FOUND])
         return self._found[:count].copy(), self._found_held[:count].copy()
 
     def counted(self) -> Counters:
         """What runs did since this was asked last."""
         state = self._state
         found = Counters(
-            made=int(state[links.MADE]),
-            shed_runs=int(state[links.SHED]),
-            shed_matches=int(state[links.LOST]),
-            peak=int(state[links.PEAK]),
+            made=int(state[at.MADE]),
+            shed_runs=int(state[at.SHED]),
+            shed_matches=int(state[at.LOST]),
+            peak=int(state[at.PEAK]),
         )
-        state[[links.MADE, links.SHED, links.LOST]] = 0
+        state[[at.MADE, at.SHED, at.LOST]] = 0
         return found
 
     def widen(self, width: int) -> None:
@@ -121,7 +129,7 @@ class Runs:
     @property
     def position(self) -> int:
         """The number of the event to go on with."""
-        return int(self._state[links.POSITION])
+        return int(self._state[at.POSITION])
 
     def swept(self, graph: GraphArrays, now: int) -> bool:
         """Forget those that wait in vain; whether these were so many that there is room for a while."""
@@ -131,7 +139,7 @@ class Runs:
 
     def live(self) -> Integers:
         """The places of runs that are there."""
-        return np.flatnonzero(self._places[:, 0] >= 0)
+        return np.flatnonzero(self._places[:, at.RUN_NODE] >= 0)
 
     def used(self) -> Integers:
         """The numbers of all events that are held, in order."""
@@ -149,28 +157,19 @@ class Runs:
     def state(self, owners: tuple[Integers, Integers]) -> tuple[Integers, Integers, Integers, Integers]:
         """Of each run a query at whose state it waits, the state, what it holds, and when its last event ended."""
         live = self.live()
-        live = live[owners[0][self._places[live, 0]] >= 0]  # others wait at nodes that are no more
-        nodes = self._places[live, 0]
-        return owners[0][nodes], owners[1][nodes], self._held[live], self._places[live, 4]
+        live = live[owners[0][self._places[live, at.RUN_NODE]] >= 0]  # others wait at nodes that are no more
+        nodes = self._places[live, at.RUN_NODE]
+        return owners[0][nodes], owners[1][nodes], self._held[live], self._places[live, at.RUN_LAST]
 
     def resume(self, nodes: Integers, held: Any, ends: Integers, graph: GraphArrays, events: EventArrays) -> None:
         """Go on with runs at some nodes."""
         self.__init__(self.width)  # type: ignore[misc]
-        count = len(nodes)
-        while len(self._places) <= count:
-            self.grow(kernel.MORE_RUNS)
-        for place in range(count):
-            i = int(self._state[links.FREE])
-            self._state[links.FREE] = self._places[i, 2]
-            self._held[i, : held.shape[1]] = held[place]
-            node = int(nodes[place])
-            hash_ = kernel_of(links.waiting_hash, 1)(graph, node, events, self._held, i)
-            start = int(events.start_times[self._held[i, 0]])
-            until = kernel_of(links.last_time, 1)(graph, node, start)
-            is_by_gate = graph.nodes[node, 10] >= 0
-            self._places[i, [0, 1, 4, 5, 6, 7]] = node, hash_, ends[place], -1, until, is_by_gate
-            kernel_of(links.link_run, 1)(graph, self.arrays, i)
-            self._state[links.COUNT] += 1
+        if len(self._places) <= len(nodes):
+            self._grow_to(1 << len(nodes).bit_length())
+        resume = kernel_of(links.resume_runs, len(nodes))
+        # those that held more have gone
+        held = np.ascontiguousarray(held[:, : self.width])
+        resume(graph, self.arrays, events, self._state, nodes, held, ends)
 
 
 class Kept:
@@ -246,8 +245,8 @@ class Kept:
             self.add(events, *columns.of(events))
 
 
-def _taller(rows: Any) -> Any:
-    """The same rows, with room for twice as many."""
-    grown = np.full((2 * len(rows), rows.shape[1]), -1)
+def _taller(rows: Any, count: int = 0) -> Any:
+    """The same rows, with room for so many, or for twice as many."""
+    grown = np.full((count or 2 * len(rows), rows.shape[1]), -1)
     grown[: len(rows)] = rows
     return grown

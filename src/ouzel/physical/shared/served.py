@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ouzel.kernels import shared_rows as at
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import UnsuitableError
@@ -16,6 +17,7 @@ from ouzel.physical.event_table import Integers
 from ouzel.physical.shared.columns import Columns
 from ouzel.physical.shared.conditions import Reader, Values
 from ouzel.physical.shared.graph import Graph
+from ouzel.physical.shared.layout import Layout
 from ouzel.physical.shared.outline import Outline, outline_of
 from ouzel.physical.shared.parameters import lives_of, values_of, values_of_row
 from ouzel.physical.shared.tables import Table
@@ -27,12 +29,17 @@ MOST_PLACES = 255
 
 @dataclass
 class Item:
-    """A query or a set: its outline, and of a set the ids of its queries and their numbers in the graph."""
+    """A query or a set: its outline, and of a set the ids of its queries and their numbers in the graph.
+
+    `added` are rows that have come to those of the set; a number of -1 is that of a query which has gone.
+    """
 
     query: BoundQuery
     outline: Outline
+    layout: Layout
     numbers: list[int]
     names: list[Any] = field(default_factory=list)
+    added: list[dict[str, Any]] = field(default_factory=list)
     _ids: pa.Array | None = None
 
     @property
@@ -42,6 +49,20 @@ class Item:
         if members is not None and (self._ids is None or len(self._ids) < len(self.names)):
             self._ids = pa.array(self.names, members.id_type)
         return self._ids
+
+    def now(self) -> BoundQuery | None:
+        """The query, or the set with those that are there now; None if it has gone."""
+        members = self.query.members
+        if members is None:
+            return self.query if self.numbers[0] >= 0 else None
+        assert members.rows is not None
+        there = np.flatnonzero(np.array(self.numbers, np.int64) >= 0)
+        first = len(members)
+        rows = members.rows.take(pa.array(there[there < first]))
+        more = [self.added[place - first] for place in there[there >= first].tolist()]
+        if more:
+            rows = pa.concat_tables([rows, pa.Table.from_pylist(more, rows.schema)])
+        return replace(self.query, members=replace(members, rows=rows))
 
 
 class Served:
@@ -53,9 +74,20 @@ class Served:
         self.graph = Graph(self.columns, merging=merging, indexed=indexed)
         self.items: list[Item] = []
         self._whose = Table(2)
-        self.width = 1
+        self.width, self.gone = 1, 0
         for query in queries:
             self._insert(query)
+
+    def rebuilt(self) -> Served:
+        """Those that are there, numbered from 0, in a new graph, which has nothing of those that have gone."""
+        found = Served((), merging=self.graph.merging, indexed=self.graph.indexed)
+        for item in self.items:
+            query = item.now()
+            if query is None:
+                found.items.append(item)
+            else:
+                found._insert(query)
+        return found
 
     def _insert(self, query: BoundQuery) -> None:
         members = query.members
@@ -63,21 +95,22 @@ class Served:
         outline = outline_for(
             plain, self.graph.reader, frozenset() if members is None else frozenset(members.parameters)
         )
+        layout = Layout(outline, self.graph)
         self.width = max(self.width, outline.width)
         number = len(self.items)
         if members is None:
             lives = np.array([[BEGINNING, END]])
-            first = self.graph.insert(outline, Values(1, {}), lives)
-            self.items.append(Item(query, outline, [first]))
+            first = self.graph.insert(layout, Values(1, {}), lives)
+            self.items.append(Item(query, outline, layout, [first]))
             self._whose.append([(number, 0)])
             return
         rows = members.rows
         assert rows is not None
         count = rows.num_rows
-        item = Item(query, outline, [], rows.column(members.id).to_pylist())
+        item = Item(query, outline, layout, [], rows.column(members.id).to_pylist())
         self.items.append(item)
         if count:
-            first = self.graph.insert(outline, values_of(members, rows), lives_of(members, rows))
+            first = self.graph.insert(layout, values_of(members, rows), lives_of(members, rows))
             item.numbers = list(range(first, first + count))
             self._whose.append(np.stack([np.full(count, number), np.arange(count)], 1))
 
@@ -97,11 +130,12 @@ class Served:
         lives = np.array([[BEGINNING, END]])
         if any(members.written.valid):
             lives = lives_of(members, pa.Table.from_pylist([row], members.rows.schema))
-        lives[:, 0] = np.maximum(lives[:, 0], since)
-        number = self.graph.insert(item.outline, values_of_row(members, row), lives)
+        lives[:, at.SINCE] = np.maximum(lives[:, at.SINCE], since)
+        number = self.graph.insert(item.layout, values_of_row(members, row), lives)
         self._whose.append([(self.items.index(item), len(item.names))])
         item.numbers.append(number)
         item.names.append(row[members.id])
+        item.added.append(row)
         self._places[row[members.id]] = len(item.names) - 1
 
     def remove_row(self, id_: Any) -> None:
@@ -110,6 +144,7 @@ class Served:
         place = self._places.pop(id_)
         self.graph.remove(item.numbers[place])
         item.numbers[place] = -1
+        self.gone += 1
 
     def remove_item(self, name: str) -> None:
         """Take a query away, or all of a set."""
@@ -117,6 +152,7 @@ class Served:
         for number in item.numbers:
             if number >= 0:
                 self.graph.remove(number)
+                self.gone += 1
         item.numbers = [-1] * len(item.numbers)
 
     def _set(self) -> Item:
@@ -129,20 +165,20 @@ class Served:
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 
-    def _live(self) -> list[int]:
+    def live(self) -> list[int]:
         """The numbers of all queries that are there, in the order in which another would number them from 0."""
         return [number for item in self.items for number in item.numbers if number >= 0]
 
     def lives(self) -> Any:
         """From when until when each of them is valid."""
-        return self.graph.lives.data[self._live()].copy()
+        return self.graph.lives.data[self.live()].copy()
 
     def owners_of_nodes(self) -> tuple[Integers, Integers]:
         """Of each node a query that has it as a state, by its place among those that are there, and that state."""
         nodes = self.graph.nodes.count
         queries, states = np.full(nodes, -1), np.full(nodes, -1)
         places = np.full(self.graph.lives.count, -1)
-        live = self._live()
+        live = self.live()
         places[live] = np.arange(len(live))
         for first, path, _outline in self.graph.paths:
             for state in range(path.shape[1]):

@@ -45,20 +45,7 @@ class Table:
 
 
 class GraphArrays(NamedTuple):
-    """What kernels know of a merged graph (kernels/shared.py).
-
-    - nodes: first gate, the key's column, place and other column, runs, for how long they wait, users, first end
-      of a query, fork, first edge that leads here, and, where one gate is all there is, the hash of what it wants.
-    - probes: signatures of such gates, and the column of the key, or -1.
-    - gates: node, signature, tests on the event from, to, and with what a run holds up to; fork; whether they end
-      the wait; next gate of the node.
-    - groups of edges: fork, signature, next group of the fork.
-    - edges: hash, tests from, to; node, place of the variable, number if there are alternatives, next in chain;
-      and, where that is all that a new run needs, its hash, and for how long it waits.
-    - edge_origins: group, next edge of the node.
-    - tests: kind, column, variable and other, a byte each; bounds, or where the numbers are, and the program.
-    - accepts: query, next of the node, state.
-    """
+    """What kernels know of a merged graph; what their rows are is said by kernels/shared_rows.py."""
 
     nodes: Any
     gates: Any
@@ -79,16 +66,32 @@ class GraphArrays(NamedTuple):
     programs: Any
     steps: Any
     numbers: Any
+    number_bits: Any
     accepts: Any
     lives: Any
+    merged: Any
+    merged_heads: Any
+    keys: Any
+    starts: Any
+    long: Any
+    buckets: Any
+    bucket_heads: Any
+    bucket_edges: Any
+    bucket_trees: Any
+
+
+class LayoutArrays(NamedTuple):
+    """What kernels know of the states of queries that are written alike."""
+
+    states: Any
+    ways: Any
+    asks: Any
+    tests: Any
+    keys: Any
 
 
 class RunArrays(NamedTuple):
-    """What kernels know of runs: where they are, the events that they hold, and which they have seen last.
-
-    Places: node, hash, next and previous in the chain (or the next free one), end of the last event, when doomed,
-    until when the run may go on, and whether it is found by what its one gate wants.
-    """
+    """What kernels know of runs: where they are, the events that they hold, and which they have seen last."""
 
     places: Any
     held: Any
@@ -112,3 +115,25 @@ class Scratch(NamedTuple):
 
     bits: Any
     number: Any
+
+
+class Work(NamedTuple):
+    """What kernels work in: how far they are, what a moment makes and ends, what was found, a stack."""
+
+    state: Any
+    spawned: Any
+    doomed: Any
+    found: Any
+    found_held: Any
+    stack: Any
+    scratch: Scratch
+
+
+class Bounds(NamedTuple):
+    """How many there may be: open runs, events that they hold, matches, and what one moment makes."""
+
+    runs: int
+    nodes: int
+    found: int
+    spawned: int
+    sheds: bool

@@ -1,0 +1,182 @@
+"""AFA's experiments over events that are out of order, or withdrawn: output, latency, throughput and memory.
+
+One thread matches, and the time is that of the processor.  Latency is told in the time of the stream, an event a
+millisecond, and in the time that a push takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from statistics import median
+from time import process_time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+import ouzel as oz
+from ouzel.bench.measure import Contender, Figures, Row, measure, timed
+from ouzel.bench.tick_queries import query_1, query_2
+from ouzel.testing.papers import displaced, tick_stream
+
+WINDOW = 500
+# Figures 10 and 11: how many events a push has, which is how exactly latency is told.
+TOLD = 50
+SPECULATION: tuple[int | str, ...] = (0, 100, 250, 500, 1_000, "inf")
+IGNORABLE = (0.7, 0.9)
+LATE, LATE_BY = 0.05, 5_000
+# The end of the stream lets all that waits be told at once: that is not counted as latency.
+AT_THE_END = LATE_BY + 2_000
+# Figures 12 and 13.
+BATCH, DISORDER, MOVED_BY = 1_000, (0.0, 0.05, 0.1, 0.2, 0.3, 0.5), 1_000
+# Single events: one of so many comes so much later.
+OF, BY, SINGLE = 20, 100, 4_000
+
+Numbers = npt.NDArray[np.int64]
+
+
+def afa_10(events: int, times: int) -> Iterator[Row]:  # noqa: ARG001 - what is told does not vary
+    """AFA's figure 10: how many rows are told of Q1, with 5% of events out of order, by speculation."""
+    yield from _speculating(events)
+
+
+def afa_11(events: int, times: int) -> Iterator[Row]:  # noqa: ARG001 - what is told does not vary
+    """AFA's figure 11: how late matches of Q1 are told, with 5% of events out of order, by speculation."""
+    yield from _speculating(events)
+
+
+def _speculating(events: int) -> Iterator[Row]:
+    for share in IGNORABLE:
+        stream = tick_stream(events, ignorable=share)
+        order = displaced(events, LATE, LATE_BY)
+        for speculation in SPECULATION:
+            yield Row(f"σ = {speculation}", f"{share:.0%} ignorable", _told(stream, order, speculation))
+
+
+def afa_12(events: int, times: int) -> Iterator[Row]:
+    """AFA's figure 12: the throughput of Q2, 1,000 events at a time, by the share that is out of order."""
+    stream = tick_stream(events, 0.7)
+    whole = 0.0
+    for share in DISORDER:
+        order = displaced(events, share, MOVED_BY)
+        contenders = {
+            name: Contender(partial(_pushed, stream, order, speculation), lambda found: {"matches": found})
+            for name, speculation in (("speculating", "inf"), ("final only", 0))
+        }
+        for row in measure(f"{share:.0%} out of order", events, contenders, times, clock=process_time):
+            if row.series == "speculating":
+                whole = whole or row.figures["events/s"]
+                row.figures["of in order"] = row.figures["events/s"] / whole
+            yield row
+    yield from _single(stream.slice(0, min(events, SINGLE)))
+
+
+def afa_13(events: int, times: int) -> Iterator[Row]:  # noqa: ARG001 - memory is the same each time
+    """AFA's figure 13: the state of a matcher of Q2 that speculates, by the share that is out of order."""
+    stream = tick_stream(events, 0.7)
+    for share in DISORDER:
+        order = displaced(events, share, MOVED_BY)
+        sizes, seconds = [], []
+        for matcher, batch, now in _batches(stream, order, "inf", BATCH):
+            seconds.append(timed(partial(matcher.push, batch, watermark=now), process_time)[1])
+            sizes.append(len(matcher.snapshot()) / 1e3)
+        figures = {"first call": seconds[0], "seconds": sum(seconds)}
+        yield Row(
+            f"{share:.0%} out of order",
+            "speculating",
+            {**figures, "matches": matcher.report.matches, "state kB": median(sizes), "largest kB": max(sizes)},
+        )
+
+
+def _batches(
+    stream: pa.Table, order: Numbers, speculation: Any, size: int, query: oz.Automaton | None = None
+) -> Iterator[tuple[Any, pa.Table, int]]:
+    """A matcher, and batches as they arrive, each with the time before which nothing follows (6.1)."""
+    arriving = stream.take(pa.array(order))
+    follows = np.minimum.accumulate(order[::-1])[::-1]
+    matcher = oz.matcher(
+        query or query_2(WINDOW),
+        stream.schema,
+        type=None,
+        threads=1,
+        speculation=speculation,
+        watermark=len(stream),
+    )
+    for begin in range(0, len(stream), size):
+        end = begin + size
+        now = int(follows[end]) if end < len(stream) else len(stream)
+        yield matcher, arriving.slice(begin, size), now
+
+
+def _pushed(stream: pa.Table, order: Numbers, speculation: Any) -> int:
+    """How many matches there are in the end."""
+    for matcher, batch, now in _batches(stream, order, speculation, BATCH):
+        matcher.push(batch, watermark=now)
+    matcher.finish()
+    return int(matcher.report.matches)
+
+
+# ---- latency ---------------------------------------------------------------------------------------------
+
+
+def _told(stream: pa.Table, order: Numbers, speculation: Any) -> Figures:
+    """How many rows are told, and how long after the last of its events came a match is, in milliseconds."""
+    arrived = np.empty(len(order), np.int64)
+    arrived[order] = np.arange(len(order))
+    waited, rows, withdrawn, seconds = [], 0, 0, []
+    query = query_1(1, WINDOW, ignores=True)
+    for place, (matcher, batch, now) in enumerate(_batches(stream, order, speculation, TOLD, query)):
+        told, took = timed(partial(matcher.push, batch, watermark=now), process_time)
+        seconds.append(took)
+        rows += told.num_rows
+        signs = told["op"].to_numpy()
+        withdrawn += int((signs < 0).sum())
+        ends, firsts = told["valid_from"].to_numpy(), told["valid_to"].to_numpy() - WINDOW
+        came, now_there = [], (place + 1) * TOLD
+        counted = (signs > 0) & (ends < len(stream) - AT_THE_END)
+        for first, end in zip(firsts[counted].tolist(), ends[counted].tolist(), strict=True):
+            own = arrived[first : end + 1]
+            # what it ignores may come later, and change nothing
+            came.append(int(own[own < now_there].max()))
+        waited += [now_there - 1 - one for one in came]
+    told = matcher.finish()
+    return {
+        "first call": seconds[0],
+        "seconds": sum(seconds),
+        "events/s": len(stream) / sum(seconds),
+        "matches": matcher.report.matches,
+        "rows told": rows + told.num_rows,
+        "withdrawn": withdrawn,
+        "ms late": float(np.mean(waited)) if waited else 0.0,
+    }
+
+
+def _single(stream: pa.Table) -> Iterator[Row]:
+    """What a push of one event takes, where all are in order, and where some are late: of these and of others."""
+    places = np.arange(len(stream), dtype=np.float64)
+    ordered = _each(stream, np.arange(len(stream)))
+    places[OF::OF] += BY + 0.5
+    mixed = _each(stream, np.argsort(places, kind="stable"))
+    usual = median(ordered["in order"])
+    took = {
+        "all in order": ordered["in order"],
+        "in order, among late ones": mixed["in order"],
+        "late": mixed["late"],
+    }
+    for series, seconds in took.items():
+        figures = {"first call": seconds[0], "seconds": median(seconds), "events/s": 1 / median(seconds)}
+        yield Row("single events", series, {**figures, "times as long": median(seconds) / usual})
+
+
+def _each(stream: pa.Table, order: Numbers) -> dict[str, list[float]]:
+    """How long the push of each event takes, of those in order and of those that are late."""
+    took: dict[str, list[float]] = {"in order": [], "late": []}
+    latest = -1
+    for matcher, batch, now in _batches(stream, order, "inf", 1):
+        time = batch["ts"][0].as_py()
+        series = "in order" if time > latest else "late"
+        latest = max(latest, time)
+        took[series].append(timed(partial(matcher.push, batch, watermark=now), process_time)[1])
+    return took

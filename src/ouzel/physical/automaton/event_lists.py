@@ -1,0 +1,208 @@
+"""Lists of runs by moment, in arrays that grow at their ends: what is kept of events, of moments and of runs.
+
+When time has passed, moments before it are forgotten but for the last of each partition, whose runs may go on
+(AFA C.1); all that is left is numbered anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ouzel.logical.query import BoundQuery
+from ouzel.physical.automaton.by_event_source import EVENTS, MOMENTS, RUNS
+from ouzel.physical.automaton.registers import START
+from ouzel.physical.compiled.texts import Texts
+from ouzel.physical.event_table import Integers
+from ouzel.physical.memory.growing import Growing
+from ouzel.physical.memory.partitions import Partitions
+from ouzel.state.parts import in_parts, part
+
+_FLAGS = ("dead", "accepted")
+# So many moments and runs may be old before it is worth to forget them.
+SPARE = 32_768
+
+
+class EventLists:
+    """The events of partitions, the moments that they are in, and the runs that end there.
+
+    Events have numbers from 0 on, in the order in which they came; so have moments and runs.
+    """
+
+    def __init__(self, query: BoundQuery, widths: tuple[int, int], texts: Texts, limit: int) -> None:
+        """Begin with no events, for runs of some widths and a window; `texts` are the numbers of texts so far."""
+        self.partitions = Partitions(query, once=False)
+        self.texts, self.limit = texts, limit
+        self.events = {name: Growing(np.int64) for name in EVENTS}
+        self.moments = {name: Growing(np.int64) for name in (*MOMENTS, "part")}
+        self.runs = {name: Growing(np.bool_ if name in _FLAGS else np.int64) for name in (*RUNS, "id")}
+        self.tails = Growing(np.int64)
+        self.ri, self.rf = np.empty((64, widths[0]), np.int64), np.zeros((64, widths[1]))
+        self.columns: list[Growing] = []
+        """What the kernel reads of events."""
+        self._remembered = 0
+
+    def __len__(self) -> int:
+        """The number of events."""
+        return len(self.events["clocks"])
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs there are."""
+        return int(len(self.runs["dead"]) - np.count_nonzero(self.runs["dead"].values))
+
+    def have_room(self, rows: int) -> None:
+        """Make room for so many runs, and as many again."""
+        if rows > len(self.ri):
+            self.ri, self.rf = taller(self.ri, 2 * rows), taller(self.rf, 2 * rows)
+        for name in RUNS:
+            column = self.runs[name]
+            if len(column.data) < len(self.ri):
+                column.data = longer(column.data, len(self.ri))
+            # a kernel looks at how long they are
+            column.data = column.data[: len(self.ri)]
+
+    # ---- what is not needed any more ---------------------------------------------------------------------
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there is so much more than was left when it was tidied up last that it is worth it again."""
+        return len(self.moments["times"]) + len(self.runs["dead"]) > 2 * self._remembered + SPARE
+
+    def forget(self, time: int) -> Integers:
+        """Forget what no event from a time on can change; the new number of every event, -1 for those gone."""
+        moments, runs = self.moments, self.runs
+        times, parts = moments["times"].values, moments["part"].values
+        linked = moments["before"].values != -2
+        kept = linked & (times >= time)
+        # the last moment of each partition before that time, whose runs may go on
+        after = moments["after"].values
+        cover = linked & (times < time) & ((after < 0) | (times[np.maximum(after, 0)] >= time))
+        kept |= cover
+        moment_numbers = _numbers(kept)
+        is_run = ~runs["dead"].values & kept[runs["ended_at"].values]
+        if self.limit:
+            is_run &= (self.ri[: len(is_run), START] > time - self.limit) | ~cover[runs["ended_at"].values]
+        run_numbers = _numbers(is_run)
+        self._relink(run_numbers)
+        is_event = (self.events["moment_of"].values >= 0) & (self.events["clocks"].values >= time)
+        is_event &= kept[np.maximum(self.events["moment_of"].values, 0)]
+        event_numbers = _numbers(is_event)
+        chosen = np.flatnonzero(kept)
+        for name, of in (("before", moment_numbers), ("after", moment_numbers), ("run_first", run_numbers)):
+            moments[name].values[:] = _renumbered(moments[name].values, of)
+        moments["event_first"].values[:] = _renumbered(moments["event_first"].values, event_numbers)
+        self.tails.values[:] = _renumbered(self.tails.values, moment_numbers)
+        for column in moments.values():
+            column.pick(chosen)
+        self._pick_runs(np.flatnonzero(is_run), run_numbers, moment_numbers, event_numbers)
+        self.events["moment_of"].values[:] = _renumbered(self.events["moment_of"].values, moment_numbers)
+        self.events["event_next"].values[:] = _renumbered(self.events["event_next"].values, event_numbers)
+        places = np.flatnonzero(is_event)
+        for column in (*self.events.values(), *self.columns):
+            column.pick(places)
+        self._forget_partitions(parts[chosen])
+        self._remembered = len(moments["times"]) + len(runs["dead"])
+        return event_numbers
+
+    def _relink(self, numbers: Integers) -> None:
+        """Take runs that go out of the lists of their moments."""
+        following, first = self.runs["run_next"].values, self.moments["run_first"].values
+        goes = numbers < 0
+        if not goes.any():
+            return
+        # the next that stays, of every run: pointers jump over those that go until none does
+        target = following.copy()
+        while True:
+            is_gone = (target >= 0) & goes[np.maximum(target, 0)]
+            if not is_gone.any():
+                break
+            target[is_gone] = target[target[is_gone]]
+        following[:] = target
+        is_gone = (first >= 0) & goes[np.maximum(first, 0)]
+        first[is_gone] = target[first[is_gone]]
+
+    def _pick_runs(self, places: Integers, numbers: Integers, moments: Integers, events: Integers) -> None:
+        runs = self.runs
+        runs["run_next"].values[:] = _renumbered(runs["run_next"].values, numbers)
+        runs["parent"].values[:] = _renumbered(runs["parent"].values, numbers)
+        runs["ended_at"].values[:] = _renumbered(runs["ended_at"].values, moments)
+        runs["event_of"].values[:] = _renumbered(runs["event_of"].values, events)
+        for column in runs.values():
+            column.pick(places)
+        self.ri[: len(places)], self.rf[: len(places)] = self.ri[places], self.rf[places]
+        self.have_room(len(self.ri))
+
+    def _forget_partitions(self, parts: Integers) -> None:
+        """Forget partitions without moments, where there are many."""
+        if not self.partitions.tests or self.partitions.count <= 2 * len(parts) + SPARE:
+            return
+        kept = np.unique(np.concatenate([parts, self.events["parts"].values]))
+        numbers = self.partitions.keep(kept)
+        for column in (self.moments["part"], self.events["parts"]):
+            column.values[:] = numbers[column.values]
+        self.tails.pick(kept[kept < len(self.tails)])
+
+    # ---- snapshots ---------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All of it, as arrays."""
+        count = len(self.runs["dead"])
+        states = {
+            "events": {name: one.values.copy() for name, one in self.events.items()},
+            "moments": {name: one.values.copy() for name, one in self.moments.items()},
+            "runs": {name: one.values.copy() for name, one in self.runs.items()},
+            "columns": {str(place): one.values.copy() for place, one in enumerate(self.columns)},
+            "partitions": self.partitions.state(),
+            "own": {"texts": list(self.texts), "tails": self.tails.values.copy()},
+            "rows": {"ri": self.ri[:count].copy(), "rf": self.rf[:count].copy()},
+        }
+        return in_parts(states)
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        for room, columns in (("events", self.events), ("moments", self.moments), ("runs", self.runs)):
+            for name, values in part(room, state).items():
+                columns[name] = Growing(values.dtype, values)
+        read = part("columns", state)
+        self.columns = [Growing(read[str(k)].dtype, read[str(k)]) for k in range(len(read))]
+        self.partitions.resume(part("partitions", state))
+        self.texts = Texts({text: number for number, text in enumerate(state["own.texts"])})
+        self.tails = Growing(np.int64, state["own.tails"])
+        self.ri, self.rf = taller(state["rows.ri"], 64), taller(state["rows.rf"], 64)
+        self.have_room(len(self.ri))
+        self._remembered = len(self.moments["times"]) + len(self.runs["dead"])
+
+
+def _numbers(kept: Any) -> Integers:
+    """New numbers of what is kept, -1 for the rest."""
+    numbers = np.cumsum(kept) - 1
+    numbers[~kept] = -1
+    found: Integers = numbers
+    return found
+
+
+def _renumbered(values: Integers, numbers: Integers) -> Integers:
+    """Numbers replaced by new ones; what is negative is none, and stays."""
+    if not len(numbers):
+        return values
+    return np.where(values >= 0, numbers[np.maximum(values, 0)], values)
+
+
+def longer(array: Any, length: int) -> Any:
+    """The array with room for so many values at least."""
+    if len(array) >= length:
+        return array
+    result = np.empty(length, array.dtype)
+    result[: len(array)] = array
+    return result
+
+
+def taller(array: Any, rows: int) -> Any:
+    """The array with room for so many rows at least."""
+    if len(array) >= rows:
+        return array
+    result = np.zeros((rows, array.shape[1]), array.dtype)
+    result[: len(array)] = array
+    return result

@@ -1,0 +1,187 @@
+"""Corrections of a register automaton: its runs are kept by event, and only those that pass a change do change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.logical.times import BEGINNING
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.automaton.by_event import RunsByEvent
+from ouzel.physical.automaton.row_plan import RowPlan
+from ouzel.physical.contract import Counters
+from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.limits import Limits
+from ouzel.physical.memory.growing import Growing
+from ouzel.runtimes.reported import changes
+from ouzel.runtimes.results import result_table
+from ouzel.runtimes.tail import Tail
+from ouzel.state.parts import in_parts, part
+
+SERIAL = "\0serial"
+"""The column of the tail that has the number of each event, in the order in which they came."""
+
+
+def keeps_by_event(plans: Sequence[Plan], ties: Sequence[str], *, by_arrival: bool) -> bool:
+    """Whether runs of the one query can be kept by event: moments are times, and nothing needs Python."""
+    if len(plans) != 1 or ties or by_arrival or not isinstance(plan := plans[0].physical, RowPlan):
+        return False
+    automaton = plan.written.automaton
+    return (
+        plan.epochs is not None and automaton is not None and automaton.types is None and not plan.operands.calls
+    )
+
+
+class ByEvent:
+    """A register automaton that is corrected event by event."""
+
+    words = "late and withdrawn events: runs are kept by event, and those that pass one are made anew"
+
+    def __init__(self, plan: Plan, limits: Limits, none: EventTable, sequence: str | None = None) -> None:
+        """Begin with no events; `sequence` is the column that counts those of a partition, if one does."""
+        assert isinstance(plan.physical, RowPlan)
+        self.name, self._none, self._limits = plan.query.name, none, limits
+        self.runs = RunsByEvent(plan.physical, limits, sequence)
+        self._nothing: pa.Table | None = None
+        self.now = self._passed = BEGINNING
+        self._next_id = self._next_serial = self._first_serial = 0
+        self._numbers = Growing(np.int64)
+        """The number of every event by its serial, from the first on; -1 while it is held."""
+
+    def numbered(self, events: EventTable) -> EventTable:
+        """Events as they are kept, with serials."""
+        serials = np.arange(self._next_serial, self._next_serial + len(events))
+        self._next_serial += len(events)
+        self._numbers.fill(self._next_serial - self._first_serial, -1)
+        return replace(events, table=events.table.append_column(SERIAL, pa.array(serials)))
+
+    def begin(self) -> None:
+        """Learn what columns look like."""
+        self.runs.know(self._none)
+
+    # ---- events ------------------------------------------------------------------------------------------
+
+    def go(self, tail: Tail, changed: EventTable, until: int | None) -> dict[str, pa.Table]:
+        """Let late events come and withdrawn ones go, then those before a time; what changes."""
+        known = self._of(changed)
+        gone = known[known >= 0]
+        late = changed if not len(gone) else changed.taken(np.flatnonzero(known < 0))
+        events = tail.between(self.now, until)
+        if len(late):
+            events = late.followed_by(events)
+        self.now = self.now if until is None else max(until, self.now)
+        return {self.name: self._changed(gone, events)}
+
+    def again(self, tail: Tail, since: int, until: int) -> dict[str, pa.Table]:
+        """Judge events anew from a time on, as arcs have changed; what changes."""
+        events = tail.between(since, self.now)
+        known = self._of(events)
+        told = self._changed(known[known >= 0], events)
+        return {self.name: pa.concat_tables([told, self.go(tail, tail.none, until)[self.name]])}
+
+    def _of(self, events: EventTable) -> Integers:
+        """The numbers of events, -1 for those that are new."""
+        if not len(events):
+            return np.zeros(0, np.int64)
+        serials = events.table.column(SERIAL).to_numpy()
+        numbers: Integers = self._numbers.values[serials - self._first_serial]
+        return numbers
+
+    def _changed(self, gone: Integers, events: EventTable) -> pa.Table:
+        """Let some events go, by number, and others come; the rows to withdraw and to insert."""
+        queue = ~gone
+        if len(events):
+            rows, numbers = self.runs.add(events)
+            serials = events.table.column(SERIAL).to_numpy()[rows]
+            self._numbers.values[serials - self._first_serial] = numbers
+            queue = np.concatenate([queue, numbers])
+        new, old = self.runs.go(queue)
+        if len(old) and len(new):
+            # a row that comes again is not told
+            same = self.runs.same(old, new)
+            kept = np.flatnonzero(same >= 0)
+            self.runs.name(new[kept], self.runs.ids(old[same[kept]]))
+            old, new = np.delete(old, same[kept]), np.delete(new, kept)
+        ids = np.arange(self._next_id, self._next_id + len(new))
+        self._next_id += len(new)
+        self.runs.name(new, ids)
+        told = changes(self._rows(new), ids, 1)
+        return pa.concat_tables([changes(self._rows(old), self.runs.ids(old), -1), told]) if len(old) else told
+
+    def _rows(self, runs: Integers) -> pa.Table:
+        """What is told of runs."""
+        if len(runs) or self._nothing is None:
+            found = result_table(self.runs.found(runs, self._none))
+            self._nothing = found.slice(0, 0)
+            return found
+        return self._nothing
+
+    def forget(self, tail: Tail, punctuation: int) -> None:
+        """Forget what no correction can reach any more."""
+        tail.forget(punctuation)
+        self._passed = punctuation
+        if not self.runs.is_large:
+            return
+        self._tidy(punctuation)
+        first = min((int(one.min()) for one in tail.columns(SERIAL) if len(one)), default=self._next_serial)
+        self._numbers.drop(first - self._first_serial)
+        self._first_serial = first
+
+    def _tidy(self, time: int) -> None:
+        """Number events anew, without those that went or are before a time."""
+        numbers, known = self.runs.forget(time), self._numbers.values
+        known[:] = np.where(known >= 0, numbers[np.maximum(known, 0)] if len(numbers) else -1, known)
+
+    # ---- what is known -----------------------------------------------------------------------------------
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs there are."""
+        return self.runs.open_runs
+
+    def counters(self, counted: Counters) -> Counters:
+        """What was done."""
+        counted = replace(counted)
+        counted.add(self.runs.counters)
+        return counted
+
+    def state(self) -> dict[str, Any]:
+        """The runs, and what is known of events."""
+        own = {
+            "now": self.now,
+            "passed": self._passed,
+            "id": self._next_id,
+            "next": self._next_serial,
+            "first": self._first_serial,
+        }
+        return {**own, "numbers": self._numbers.values.copy(), **in_parts({"runs": self.runs.state()})}
+
+    def resume(self, state: dict[str, Any], tail: Tail) -> None:  # noqa: ARG002 - it knows all that it needs
+        """Go on from there."""
+        self.begin()
+        self.now, self._passed, self._next_id = state["now"], state["passed"], state["id"]
+        self._next_serial, self._first_serial = state["next"], state["first"]
+        self._numbers = Growing(np.int64, state["numbers"])
+        self.runs.resume(part("runs", state))
+
+    # ---- arcs --------------------------------------------------------------------------------------------
+
+    def become(self, plan: Plan, tail: Tail) -> None:
+        """Go on with a plan of other arcs: the same runs, of which events are read anew."""
+        assert isinstance(plan.physical, RowPlan)
+        self._tidy(self._passed)
+        made = RunsByEvent(plan.physical, self._limits, self.runs.sequence)
+        made.know(self._none)
+        made.take_over(self.runs, self._by_number(tail))
+        self.runs = made
+
+    def _by_number(self, tail: Tail) -> EventTable:
+        """The events that are in runs, by their numbers."""
+        events = tail.between(BEGINNING, self.now)
+        known = self._of(events)
+        places = np.flatnonzero(known >= 0)
+        return events.taken(places[np.argsort(known[places])])

@@ -1,0 +1,91 @@
+"""Corrections by regions: only the partitions of late and withdrawn events, near their times, are matched again.
+
+A chain takes the events that come in order, and never hears of corrections.  What it finds in a partition that was
+corrected, up to a window after that, is dropped; in its place comes what is found in the surviving events of
+those partitions at once, compared with what was reported there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from ouzel.logical.times import BEGINNING
+from ouzel.physical.contract import Counters
+from ouzel.physical.event_table import EventTable
+from ouzel.runtimes.ordering import ranked
+from ouzel.runtimes.region import Order, Region
+from ouzel.runtimes.tail import Tail
+from ouzel.state.parts import in_parts, part
+
+
+class Regions:
+    """All queries of a program, each corrected region by region."""
+
+    words = "late and withdrawn events: their partitions, a window around them, are matched again"
+
+    def __init__(self, regions: Sequence[Region], none: EventTable, order: Order) -> None:
+        """Begin."""
+        self.regions, self._order, self._next_id = regions, order, 0
+        for one in regions:
+            one.chain.step(none, BEGINNING)
+
+    @property
+    def now(self) -> int:
+        """The time that has been matched."""
+        return self._order.since
+
+    def begin(self) -> None:
+        """All is known that there is to know."""
+
+    def numbered(self, events: EventTable) -> EventTable:
+        """Events with the numbers of their buckets."""
+        table = events.table
+        for one in self.regions:
+            table = table.append_column(one.column, one.buckets(events.table))
+        return replace(events, table=table)
+
+    def go(self, tail: Tail, changed: EventTable, until: int | None) -> dict[str, pa.Table]:
+        """Match the events before a time, and again where events have changed before that; what differs."""
+        order = self._order
+        order.until = until
+        events = tail.between(order.since, until)
+        result = {}
+        for one in self.regions:
+            result[one.name], self._next_id = one.step(tail, order, changed, events, self._next_id)
+        _, order.released = ranked(events, order.ties, order.by_arrival, order.released)
+        order.since = order.since if until is None else max(until, order.since)
+        return result
+
+    def forget(self, tail: Tail, punctuation: int) -> None:
+        """Forget what no correction can reach any more."""
+        for one in self.regions:
+            one.forget(punctuation)
+        tail.forget(max(min(punctuation, self.now) - max(one.reach for one in self.regions), BEGINNING))
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs may still become matches."""
+        return sum(one.chain.open_runs for one in self.regions)
+
+    def counters(self, counted: Counters) -> Counters:
+        """What all chains did."""
+        for one in self.regions:
+            counted = one.chain.counters(counted)
+            counted.add(one.past)
+        return counted
+
+    def state(self) -> dict[str, Any]:
+        """All regions, and how far they are."""
+        numbers = {"since": self._order.since, "released": self._order.released, "next": self._next_id}
+        return numbers | in_parts({str(place): one.state() for place, one in enumerate(self.regions)})
+
+    def resume(self, state: dict[str, Any], _tail: Tail) -> None:
+        """Go on from there."""
+        self._order.since, self._order.released = state["since"], state["released"]
+        self._next_id = state["next"]
+        for place, one in enumerate(self.regions):
+            one.resume(part(str(place), state))

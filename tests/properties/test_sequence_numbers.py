@@ -1,0 +1,118 @@
+"""Events that are counted: those follow each other whose numbers do, and matches are told at once (AFA+O, 5.3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ouzel as oz
+from ouzel.testing.algebra import TYPES, events
+from ouzel.testing.automata import automata
+
+ONE = oz.automaton(start="q0", final=["q2"], register={"x": 0}, window=10)
+PAIR = ONE.arc("q0", "q1", None, {"x": "e.x"}).arc("q1", "q2", None, {"x": "10 * x + e.x"})
+
+
+def counting(automaton: oz.Automaton) -> oz.Automaton:
+    """The same automaton, which looks itself whether numbers follow each other."""
+    spec = automaton.spec
+    arcs = []
+    for arc in spec["arcs"]:
+        follows = "(number IS NULL OR e.number = number + 1)"
+        when = f"({arc['when']}) AND {follows}" if "when" in arc else follows
+        own = {"when": when, "set": {**arc.get("set", {}), "number": "e.number"}}
+        arcs.append(arc if arc.get("epsilon") else {**arc, **own})
+    return oz.automaton({**spec, "register": {**spec["register"], "number": {"type": "integer"}}, "arcs": arcs})
+
+
+def counted(table: pa.Table, automaton: oz.Automaton) -> pa.Table:
+    """The events with their numbers, in the partition."""
+    seen: Counter[Any] = Counter()
+    numbers = []
+    for row in table.to_pylist():
+        key = row["k"] if "partition" in automaton.spec else None
+        numbers.append(seen[key])
+        seen[key] += 1
+    return table.append_column("number", pa.array(numbers, pa.int64()))
+
+
+@given(st.data(), automata(waiting=False, silent=False), events(9, least=4), st.randoms(use_true_random=False))
+def test_any_order_of_arrival(data: st.DataObject, automaton: oz.Automaton, table: pa.Table, random: Any) -> None:
+    table = counted(table, automaton)
+    places = [place for place in range(table.num_rows) if random.random() < 0.85]
+    random.shuffle(places)
+    matcher = oz.matcher(automaton, table.schema, types=TYPES, sequence="number")
+    found: Counter[str] = Counter()
+    start = 0
+    while start < len(places):
+        size = data.draw(st.integers(1, 4))
+        batch = table.take(pa.array(places[start : start + size], pa.int64()))
+        start += size
+        found += Counter(map(repr, matcher.push(batch).to_pylist()))
+        there = table.take(pa.array(sorted(places[:start]), pa.int64()))
+        rows = oz.match(there, counting(automaton), types=TYPES, engine="reference", order=["ts", "number"])
+        assert found == Counter(map(repr, rows.drop_columns(["number"]).to_pylist()))
+        if data.draw(st.booleans()):
+            matcher = oz.restore(matcher.snapshot())
+    assert matcher.finish().num_rows == 0
+
+
+def push(matcher: oz.Matcher, *rows: tuple[int, int | None]) -> list[int]:
+    table = pa.table({"ts": [10 * x for x, _ in rows], "x": [x for x, _ in rows], "n": [n for _, n in rows]})
+    return [row["x"] for row in matcher.push(table.cast(SCHEMA)).to_pylist()]
+
+
+SCHEMA = pa.schema({"ts": pa.int64(), "x": pa.int64(), "n": pa.int64()})
+
+
+def test_a_gap_is_waited_for() -> None:
+    matcher = oz.matcher(PAIR.arc("q2", "q2"), SCHEMA, sequence="n", time_unit="ms")
+    assert push(matcher, (1, 1), (3, 3)) == []
+    assert push(matcher, (2, 2)) == []  # the window is too short
+
+
+def test_numbers_that_follow_each_other() -> None:
+    wide = oz.automaton({**PAIR.spec, "window": 100})
+    matcher = oz.matcher(wide, SCHEMA, sequence="n", time_unit="ms")
+    assert push(matcher, (1, 1), (3, 3)) == []
+    assert sorted(push(matcher, (2, 2))) == [12, 23]
+    assert "counted by 'n'" in matcher.explain()
+
+
+def test_what_is_not_counted_is_malformed() -> None:
+    matcher = oz.matcher(PAIR, SCHEMA, sequence="n", time_unit="ms")
+    with pytest.raises(oz.DataError, match="the number of the event"):
+        push(matcher, (1, None))
+    matcher = oz.matcher(PAIR, SCHEMA, sequence="n", time_unit="ms", on_bad="quarantine")
+    assert push(matcher, (1, None), (2, 2)) == []
+    assert matcher.take_quarantined().num_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "message"),
+    [
+        (PAIR, {"sequence": "m"}, "there is no 'm'"),
+        (PAIR, {"sequence": "ts"}, "a column of integers of its own"),
+        (PAIR, {"sequence": 1}, "the name of a column"),
+        (PAIR, {"sequence": "n", "speculation": "inf"}, "without speculation"),
+        ("PATTERN A; B", {"sequence": "n"}, "required a register automaton"),
+    ],
+)
+def test_refusals(query: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(oz.OuzelError, match=message):
+        oz.matcher(query, SCHEMA, **options)
+
+
+def test_withdrawals_of_what_is_counted() -> None:
+    schema = SCHEMA.append(pa.field("op", pa.int8()))
+    wide = oz.automaton({**PAIR.spec, "window": 100})
+    matcher = oz.matcher(wide, schema, sequence="n", op="op", time_unit="ms")
+    rows = [{"ts": 10 * x, "x": x, "n": x, "op": 1} for x in (1, 2)]
+    assert [row["op"] for row in matcher.push(pa.Table.from_pylist(rows, schema)).to_pylist()] == [1]
+    gone = pa.Table.from_pylist([{**rows[0], "op": -1}], schema)
+    assert [(row["op"], row["match_id"]) for row in matcher.push(gone).to_pylist()] == [(-1, 0)]
