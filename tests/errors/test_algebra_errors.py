@@ -99,12 +99,13 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
     (many, "an expression of 16,383 operators: required 10,000 at most"),
     (
         lambda: oz.match(EVENTS, [S, 5]),
-        "query 2 of the list: required a text, an expression of the algebra, a set of queries, "
+        "query 2 of the list: required a text, an expression of the algebra, an automaton, a set of queries, "
         "or a list of these; got int",
     ),
     (
         lambda: oz.match(EVENTS, []),
-        "query: required a text, an expression of the algebra, a set of queries, or a list of these; "
+        "query: required a text, an expression of the algebra, an automaton, a set of queries, "
+        "or a list of these; "
         "got an empty list",
     ),
     (

@@ -105,15 +105,13 @@ class AutomatonProgram:
         leaving = {self.slots[place].arc.id for place in gone}
         given = self._given(_listed(add, "add"))
         coming = {arc.id for arc in given}
-        living = {slot.arc.id for slot in self.slots if slot.lives_at(time)} - leaving
-        names = [one.name for one in self.automaton.register]
+        known = {slot.arc: place for place, slot in enumerate(self.slots) if slot.arc.id in coming}
+        living = {arc.id for arc, place in known.items() if self.slots[place].lives_at(time)} - leaving
         for arc in given:
-            check_arc(arc, names, has_window=self.automaton.window is not None)
             if arc.id in living:
                 raise OuzelError(
                     f"change: the arc '{arc.id}' is there already\n  hint: remove it in the same change"
                 )
-        known = {slot.arc: place for place, slot in enumerate(self.slots) if slot.arc.id in coming}
         came = [known.get(arc) for arc in given]
         return Changed(
             self,
@@ -133,6 +131,9 @@ class AutomatonProgram:
         if content is not None and content in self._read:
             return self._read[content]
         found = [replace(arc, lives=()) for arc in read_arcs(specs, {})]
+        names = [one.name for one in self.automaton.register]
+        for arc in found:
+            check_arc(arc, names, has_window=self.automaton.window is not None)
         if content is not None and len(self._read) < MOST_READ:
             self._read[content] = found
         return found
