@@ -91,7 +91,7 @@ ROOMS = {
             "roster",
             "matcher",
         }
-        | {"rules", "ruled"},
+        | {"rules", "ruled", "arc_rows"},
         # with corrections
         {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "rewound", "revising"}
         | {"by_event", "netting"}

@@ -124,3 +124,21 @@ def test_what_a_query_returns_may_change() -> None:
     found = matcher.push(events(40, 80))
     assert found.column_names == ["more", "n"]
     assert found.num_rows == begun().push(events(40, 80)).num_rows > 0
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "difference"),
+    [
+        ("window", 31, "window: 30, now 31"),
+        ("register", {"n": 1}, "register: n int64 = 0, now n int64 = 1"),
+        ("partition", ["x"], "partition: "),
+        ("events", ["A"], "events: all, now A"),
+    ],
+)
+def test_the_snapshot_of_another_automaton_is_refused(part: str, value: Any, difference: str) -> None:
+    spec = {"start": "q0", "final": ["q1"], "window": 30, "register": {"n": 0}}
+    spec["arcs"] = [{"source": "q0", "target": "q1", "set": {"n": "n + 1"}}]
+    schema = pa.schema({"ts": pa.int64(), "type": pa.string(), "x": pa.int64()})
+    before, after = (oz.matcher(oz.automaton(one), schema) for one in (spec, {**spec, part: value}))
+    with pytest.raises(oz.StateError, match=re.escape(difference)):
+        after.restore(before.snapshot())

@@ -189,6 +189,7 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     progress: Progress | None = None,
     spark: SparkOptions | None = None,
     rules: Any = None,
+    arcs: Any = None,
 ) -> Any:
     """Find all matches of a query in events.
 
@@ -235,6 +236,8 @@ def match(  # noqa: PLR0913 - what is not needed is not said
       queries of a set or of a list, each row at its time: it has the columns of `oz.queries`, or `id` and `query`
       with a text, and `valid_from` and `valid_to`.  A row holds until another of its id begins; one without a
       text, or with nulls for all parameters, ends it.  Of texts the result has the columns `query` and `match`.
+    - `arcs` is, beside a Spark stream and a register automaton, a stream of rows that change its arcs: `add`, a
+      list of arcs in JSON, and `remove`, ids of others, from the time `at` on.
 
     >>> rows = [{"ts": 1, "type": "A"}, {"ts": 2, "type": "B"}]
     >>> match(rows, "PATTERN A; B RETURN A.ts AS a, B.ts AS b")
@@ -253,13 +256,14 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     optional("progress", progress, Callable, CALLABLE)
     length_in_ticks(watermark, "ms", "watermark")
     revision = revision_of(speculation, op, identity, is_punctuated=False)
+    _check_arcs(arcs, events, rules)
     written = Writing(None, encoding, delimiter)
     if is_spark(events):
         refuse(mode != "verbose", "mode", mode, "on Spark")
         reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
         reading = _of_spark(reading, events.columns)
         arguments = (query.text, query.params, reading, engine, tuning, limits, spark)
-        return _on_spark(events, query, ruled, arguments, (watermark, revision, speculation or 0), report)
+        return _on_spark(events, query, ruled, arguments, (watermark, revision, speculation or 0, arcs), report)
     _check_speculation(revision, speculation)
     if is_without_rows(events):
         check_used(parse(query.text), query.text, query.params)
@@ -290,6 +294,18 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     return query._given({name: restore(results[name], origins[name]) for name in query.names})
 
 
+def _check_arcs(arcs: Any, events: Any, rules: Any) -> None:
+    """Refuse a stream of arcs where there is none of events, or what is no stream."""
+    if arcs is None:
+        return
+    if not (is_spark(events) and events.isStreaming and is_spark(arcs) and arcs.isStreaming):
+        raise OuzelError(
+            "arcs: required a Spark stream of them, beside a Spark stream of events\n"
+            "  hint: oz.matcher(…).change(add=[…], remove=[…]) changes arcs in this process"
+        )
+    refuse(rules is not None, "arcs", "…", "with rules")
+
+
 def _check_speculation(revision: Revision | None, speculation: Any) -> None:
     """Refuse to speculate where all events are there."""
     refuse(
@@ -309,9 +325,10 @@ def _on_spark(events: Any, query: Query, ruled: Prepared, arguments: Any, stream
     from ouzel.runtimes.spark.withdrawals import surviving
 
     reading: Reading = arguments[2]
-    watermark, revision, speculation = streamed
+    watermark, revision, speculation, arcs = streamed
     if events.isStreaming:
         rules = RuleTables(ruled.table, ruled.stream) if ruled.is_there else None
+        rules = rules if arcs is None else RuleTables(stream=arcs, are_arcs=True)
         found: Any = match_stream(*(events, *arguments, watermark, rules, revision, speculation))
         report.refused_rules = None if rules is None else rules.refused
     else:

@@ -60,6 +60,21 @@ def test_the_model() -> None:
     assert [life[1:] for life in model.lives] == [(None, 3), (3, None)]
 
 
+def test_an_arc_in_the_place_of_another_of_its_id() -> None:
+    arc = {"id": "a", "source": "q0", "target": "q1", "when": "e.x = 1"}
+    automaton = oz.automaton(start="q0", final=["q1"], arcs=[arc])
+    matcher = oz.matcher(automaton, pa.schema({"ts": "int64", "x": "int64"}), time_unit="s")
+    found = [
+        matcher.push(pa.table({"ts": [1, 2], "x": [1, 2]})),
+        matcher.change([{**arc, "when": "e.x = 2"}], ["a"]),
+    ]
+    matcher = oz.restore(matcher.snapshot())
+    found += [matcher.push(pa.table({"ts": [3, 4], "x": [1, 2]})), matcher.finish()]
+    assert [row["valid_from"] for one in found for row in one.to_pylist()] == [1, 4]
+    with pytest.raises(oz.QueryError, match="there is another of that id"):
+        oz.automaton(start="q0", final=["q1"], arcs=[{**arc, "lives": [[None, 5]]}, {**arc, "lives": [[4, None]]}])
+
+
 @st.composite
 def changes(draw: st.DrawFn, model: Model, others: list[Spec], time: int) -> tuple[list[Spec], list[str]]:
     """Some arcs to remove, and some to add, of those that were there before or of others."""

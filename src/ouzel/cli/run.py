@@ -41,7 +41,7 @@ from ouzel.cli.read import named_paths, read_events
 from ouzel.cli.rules import Asked, KeysOption, RulesOption, RulesSchemaOption, RulesStreamOption, result_name
 from ouzel.cli.show import counted
 from ouzel.cli.spark import SparkRun, runtime_of
-from ouzel.cli.stream import Stream, run_stream
+from ouzel.cli.stream import Stream, is_database, run_stream
 from ouzel.cli.stream_options import (
     BucketsOption,
     CheckpointOption,
@@ -49,6 +49,7 @@ from ouzel.cli.stream_options import (
     SchemaOption,
     SpeculationOption,
     StreamOption,
+    UpsertOption,
     WatermarkOption,
 )
 from ouzel.cli.write import (
@@ -100,7 +101,7 @@ ToOption = Annotated[
         metavar="PATH",
         rich_help_panel=RESULTS,
         help="The file for the matches; for several queries, the directory for one file each. "
-        "Of a stream: a directory, or kafka://HOST:PORT/TOPIC.",
+        "Of a stream: a directory, kafka://HOST:PORT/TOPIC, or a database, with --upsert.",
         show_default="stdout",
     ),
 ]
@@ -213,6 +214,7 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     schema: SchemaOption = None,
     watermark: WatermarkOption = None,
     speculation: SpeculationOption = None,
+    upsert: UpsertOption = None,
     checkpoint: CheckpointOption = None,
     buckets: BucketsOption = None,
     available_now: NowOption = False,
@@ -234,14 +236,17 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
     taken = [one for one in (rules, rules_stream) if one is not None]
     if stream is not None:
         _check_stream(events, how, runtime, quarantine, limit)
-        check_apart(query or "", [stream, *taken], {"": Path(to)} if to and not topic_of(to) else {}, {})
+        is_path = to is not None and not topic_of(to) and not is_database(to)
+        check_apart(query or "", [stream, *taken], {"": Path(to)} if to and is_path else {}, {})
         where = (stream, schema, to, file_format, watermark or "0", checkpoint, buckets, available_now)
-        place = Stream(*where, tuple(name.strip() for name in keys.split(",")) if keys else (), speculation)
+        place = Stream(
+            *where, tuple(name.strip() for name in keys.split(",")) if keys else (), speculation, upsert
+        )
         run_stream(asked, place, {**options, "engine": engine}, master)
         return
     if not events:
         raise typer.BadParameter("Missing option '--events' or '--stream'.")
-    _check_files(checkpoint, schema, watermark, buckets, available_now, rules_stream, keys, speculation)
+    _check_files(checkpoint, schema, watermark, buckets, available_now, rules_stream, keys, speculation, upsert)
     if limit is not None and to is not None:
         raise typer.BadParameter("is for what is shown; --to gets all matches", param_hint="--limit")
     parsed, more = asked.in_batch()
@@ -329,7 +334,7 @@ def _check_stream(
 def _check_files(*options: object) -> None:
     """Refuse options that files cannot have."""
     names = ["--checkpoint", "--schema", "--watermark", "--buckets", "--available-now", "--rules-stream", "--keys"]
-    names.append("--speculation")
+    names += ["--speculation", "--upsert"]
     for option, name in zip(options, names, strict=True):
         if option is not None and option is not False:
             raise typer.BadParameter("is for --stream", param_hint=name)

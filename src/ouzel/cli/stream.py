@@ -30,6 +30,7 @@ from ouzel.runtimes.spark.sources import stream_session
 from ouzel.runtimes.spark.topics import topic_of
 from ouzel.runtimes.spark.watching import StreamNumbers, is_connect, own_error, own_errors, time_text
 
+DELTA = "delta"
 NO_SPACE = "No space left on device"
 GO_ON = "with more of it, the same command goes on where it stopped"
 STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -50,11 +51,17 @@ class Stream:
     available_now: bool
     keys: tuple[str, ...] = ()
     speculation: str | None = None
+    upsert: str | None = None
 
     def check(self) -> None:
         """Refuse options that do not go together."""
         if self.to is not None and self.checkpoint is None:
             raise typer.BadParameter("is required with --stream and --to", param_hint="--checkpoint")
+        if self.to is None and self.upsert is not None:
+            raise typer.BadParameter("requires --to", param_hint="--upsert")
+        if self.to is not None and is_database(self.to) and self.upsert is None:
+            text = "is required: a database is a place for changes; --upsert names the table"
+            raise typer.BadParameter(text, param_hint="--upsert")
         if self.to is None and self.file_format not in (None, "json"):
             raise typer.BadParameter("requires --to; on stdout a stream is in JSON", param_hint="--format")
         if self.file_format == "table" or (
@@ -75,7 +82,11 @@ class Stream:
         how = SparkOptions(buckets=self.buckets or SparkOptions.buckets, keys=self.keys)
         matches = oz.match(events, query, watermark=delay, spark=how, **options, **rules)
         if self.to is not None:
-            others = {"format": self.file_format} if self.file_format and not topic_of(self.to) else {}
+            others: dict[str, Any] = (
+                {"format": self.file_format} if self.file_format and not topic_of(self.to) else {}
+            )
+            if self.upsert is not None:
+                others["upsert"] = True if self.upsert == DELTA and not is_database(self.to) else self.upsert
             running = oz.write_stream(
                 matches, self.to, checkpoint=checkpoint, available_now=self.available_now, **others
             )
@@ -85,6 +96,11 @@ class Stream:
             writer = matches.select(as_json(matches).alias("value")).writeStream.foreachBatch(_print)
             running = started(matches, writer, checkpoint, available_now=self.available_now)
         return Running(running, how.metrics, arrow_schema(events).field(time).type)
+
+
+def is_database(place: str) -> bool:
+    """Whether matches go to a database."""
+    return place.startswith("jdbc:")
 
 
 def _length(text: str) -> int | str:

@@ -47,6 +47,16 @@ SpeculationOption = Annotated[
         show_default="0: none",
     ),
 ]
+UpsertOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TABLE",
+        rich_help_panel=STREAM,
+        help="With --op or --speculation, apply what is inserted and withdrawn to a table, by match_id: one of "
+        "the database --to jdbc:postgresql://HOST:PORT/NAME, or delta if --to is the directory of a Delta table.",
+        show_default="a log of changes",
+    ),
+]
 CheckpointOption = Annotated[
     Path | None,
     typer.Option(

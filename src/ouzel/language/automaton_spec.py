@@ -47,17 +47,21 @@ def read_automaton(spec: Any) -> Automaton:
 
 
 def read_arcs(arcs: Any, taken: Mapping[str, Any] | None = None) -> Iterator[Arc]:
-    """The arcs of a list of specifications; those without an id are called a0, a1, … by their place."""
+    """The arcs of a list of specifications; those without an id are called a0, a1, … by their place.
+
+    Of arcs of one id no two live at one time.
+    """
     if not isinstance(arcs, list | tuple):
         _fail("arcs", f"got {_shown(arcs)}", "a list of arcs")
     if len(arcs) > MAX_ARCS:
         _fail("arcs", f"there are {len(arcs):,}", f"{MAX_ARCS:,} at most")
-    known = dict.fromkeys(taken or ())
+    known: dict[str, list[Life]] = {id_: list(ALWAYS) for id_ in taken or ()}
     for place, spec in enumerate(arcs):
         arc = _arc(spec, place)
-        if arc.id in known:
+        others = known.setdefault(arc.id, [])
+        if any(_meet(one, other) for one in arc.lives for other in others):
             _fail(f"arc '{arc.id}'", "there is another of that id", "an id of its own for every arc")
-        known[arc.id] = None
+        others += arc.lives
         yield arc
 
 
@@ -126,6 +130,12 @@ def _lives(given: Any, what: str) -> Iterator[Life]:
         if not is_pair or not all(time is None or type(time) is int for time in one):
             _fail(what, f"'lives' has {_shown(one)}", "times in ticks, or null: [since, until]")
         yield one[0], one[1]
+
+
+def _meet(one: Life, other: Life) -> bool:
+    """Whether two lives have a time in common."""
+    (since, until), (begin, end) = one, other
+    return (until is None or begin is None or begin < until) and (end is None or since is None or since < end)
 
 
 def _fields(register: Any) -> Iterator[Field]:

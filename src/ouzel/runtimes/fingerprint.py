@@ -51,24 +51,45 @@ def _of_plan(plan: Plan, params: Mapping[str, Any]) -> dict[str, str]:
         parameters = ", ".join(filter(None, [parameters, *rows]))
     if query.attributes is not None:
         own = {"expression": query.source, "into": query.into or "", "parameters": parameters}
-        return {"engine": plan.engine, **own}
+        return {"engine": plan.engine, **own, **_automaton(query)}
     components = [
         f"{'!' if one.negative else ''}{'/'.join(sorted(map(quoted, one.type_names)))} {quoted(one.variable)}"
         + (f"{{{one.least},{'' if one.most is None else one.most}}}" if one.is_array or one.optional else "")
         for one in query.components
     ]
-    window = query.window
     return {
         "engine": plan.engine,
         "pattern": f"{type(query.pattern).__name__}({', '.join(components)})",
         "strategy": query.strategy.value,
         "conditions": " AND ".join(sorted(conjunct.text for conjunct in query.conjuncts)),
         "equivalence": ", ".join(test.text for test in query.equivalences),
-        "window": "none" if window is None else f"{window.limit} {'events' if window.counts_events else 'ticks'}",
-        f"window{WRITTEN}": "" if window is None else window.text.removeprefix("WITHIN "),
+        **_window(query),
         **_output(query),
         "into": query.into or "",
         "parameters": parameters,
+    }
+
+
+def _window(query: BoundQuery) -> dict[str, str]:
+    window = query.window
+    return {
+        "window": "none" if window is None else f"{window.limit} {'events' if window.counts_events else 'ticks'}",
+        f"window{WRITTEN}": "" if window is None else window.text.removeprefix("WITHIN "),
+    }
+
+
+def _automaton(query: BoundQuery) -> dict[str, str]:
+    """What the state of a register automaton depends on beside its arcs; which states are final, it does not."""
+    automaton = query.automaton
+    if automaton is None:
+        return {}
+    fields = (f"{quoted(one.name)} {one.attribute.arrow} = {one.first}" for one in automaton.register)
+    return {
+        "start": automaton.start,
+        "register": ", ".join(fields),
+        "partition": ", ".join(test.text for test in query.equivalences),
+        "events": "all" if automaton.types is None else ", ".join(sorted(map(quoted, automaton.types))),
+        **_window(query),
     }
 
 

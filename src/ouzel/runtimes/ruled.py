@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +36,15 @@ TIMES = ("since", "meant", "number", "until")
 FOUND = pa.schema({"query": pa.string(), "match": pa.string()})
 # What a row that makes no sense may lead to: nothing of that may stop a stream.
 WRONG = (OuzelError, ArithmeticError, LookupError, TypeError, ValueError)
+
+
+class Reads(Protocol):
+    """What reads rows."""
+
+    def read(self, row: Mapping[str, Any]) -> Any:
+        """What a row says; an error if that cannot be."""
+
+
 Make = Callable[[str, Mapping[str, Any]], Matcher]
 """Makes a matcher of a text and values beside it."""
 
@@ -277,7 +286,7 @@ class Ruled:
             yield Version(**{name: row[name] for name in TIMES}, id=id_, said=said)
 
 
-def problem_of(rules: Rules, row: Mapping[str, Any]) -> str | None:
+def problem_of(rules: Reads, row: Mapping[str, Any]) -> str | None:
     """What is wrong with a row of rules, if anything is."""
     try:
         rules.read(row)

@@ -22,8 +22,14 @@ QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 class Server:
     """A process that writes to a log and runs until the end of the `with` block."""
 
-    def __init__(self, command: Sequence[str | Path], log: Path, environment: Mapping[str, str]) -> None:
-        """Start it; the environment is added to this process's."""
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        log: Path,
+        environment: Mapping[str, str],
+        user: str | None = None,
+    ) -> None:
+        """Start it, as another user if one is named; the environment is added to this process's."""
         self.log = log
         with log.open("wb") as output:
             self.process = subprocess.Popen(  # noqa: S603 - commands that this package makes
@@ -32,6 +38,7 @@ class Server:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **environment},
+                user=user,
                 start_new_session=True,  # what it starts can be stopped with it, and Ctrl-C leaves that to us
             )
 

@@ -1,4 +1,4 @@
-"""Spark's ways to Kafka and Avro, which PySpark does not bring: from Maven's repository, in pinned versions."""
+"""Ways to Kafka, Avro and PostgreSQL that PySpark does not bring: from Maven's repository, in pinned versions."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ KAFKA = (
     Jars((f"{_KAFKA}:{pyspark.__version__}",), _IN_SPARK),
     Jars((f"{_KAFKA}:4.2.0",), _IN_SPARK, forced=(f"{_TOKENS}:4.0.0",)),
 )
+POSTGRES = (Jars(("org.postgresql:postgresql:42.7.8",), ("org.checkerframework",)),)
+POSTGRES_DRIVER = "org.postgresql.Driver"
 AVRO = (Jars((f"{_AVRO}:{pyspark.__version__}",), _IN_SPARK), Jars((f"{_AVRO}:4.0.0",), _IN_SPARK))
 
 
@@ -39,6 +41,11 @@ def kafka_jars() -> list[Path]:
 def avro_jars() -> list[Path]:
     """The jars with which Spark reads Avro."""
     return _fetched("spark-avro", AVRO)
+
+
+def postgres_jars() -> list[Path]:
+    """The jars with which Java connects to PostgreSQL."""
+    return _fetched("postgresql", POSTGRES)
 
 
 def _fetched(name: str, versions: tuple[Jars, ...]) -> list[Path]:

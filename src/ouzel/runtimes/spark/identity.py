@@ -89,6 +89,8 @@ def _identity(stream: StreamTask) -> dict[str, Any]:
 
 
 def _rules(stream: StreamTask) -> str:
+    if stream.arced:
+        return "arcs"
     if not stream.ruled:
         return NO_RULES
     return "some" if stream.first is None else f"those of {rows_name(stream.first)}"

@@ -13,6 +13,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from ouzel.errors import StateError
 from ouzel.logical.times import BEGINNING
+from ouzel.runtimes.arc_rows import Arced, ArcRows
 from ouzel.runtimes.matcher import Matcher
 from ouzel.runtimes.ruled import Ruled
 from ouzel.runtimes.rules import Rules, rules_of
@@ -32,8 +33,8 @@ ENDLESS = 2**64
 # So many matchers are kept in a worker, in case it gets their bucket again.
 MATCHERS = 64
 
-Held = Matcher | Ruled
-"""What runs the queries of a bucket: they stay as they are, or are ruled by rows of rules."""
+Held = Matcher | Ruled | Arced
+"""What runs the queries of a bucket: they stay as they are, or are ruled by rows of rules, or of arcs."""
 
 _matchers: OrderedDict[tuple[bytes, int], tuple[str, bytes, Held]] = OrderedDict()
 
@@ -54,7 +55,7 @@ class StreamTask:
     `delay` is the watermark in ticks; `keys` are the columns by which events are spread over buckets; `outputs`
     are the columns that Spark expects of each query, and of late events if they come out; `key` tells this program
     from all others.  If it is `ruled`, its queries come and go by rows of rules; `first` are those that are there
-    at first.
+    at first.  If it is `arced`, arcs of its automaton do.
     """
 
     task: Task
@@ -65,6 +66,7 @@ class StreamTask:
     key: bytes
     ruled: bool = False
     first: pa.Table | None = None
+    arced: bool = False
 
     @property
     def layout(self) -> str:
@@ -73,23 +75,32 @@ class StreamTask:
 
     def held(self) -> Held:
         """What runs the queries of one bucket, from the beginning."""
-        if not self.ruled:
+        rows = self.rules() if self.is_changed else None
+        if rows is None:
             return self.task.matcher(watermark=ENDLESS, on_late="keep")
-        return Ruled(self.task.text, self.task.params, self.rules(), self._matcher, self.first)
+        if isinstance(rows, ArcRows):
+            return Arced(self.task.text, self.task.params, rows, self._matcher)
+        return Ruled(self.task.text, self.task.params, rows, self._matcher, self.first)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether rows of a second stream change what runs."""
+        return self.ruled or self.arced
 
     def _matcher(self, text: str, params: Mapping[str, Any]) -> Matcher:
         return replace(self.task, text=text, params=dict(params)).matcher(watermark=ENDLESS, on_late="keep")
 
-    def rules(self) -> Rules:
-        """How rules are read."""
+    def rules(self) -> Rules | ArcRows:
+        """How rules, or arcs, are read."""
         task = self.task
-        return rules_of(task.text, task.params, task.none.schema, (task.engine, task.tuning), Fitting(self.keys))
+        given = (task.text, task.params, task.none.schema, (task.engine, task.tuning))
+        return ArcRows(*given) if self.arced else rules_of(*given, Fitting(self.keys))
 
     def step(self, held: Held, now: int, data: bytes) -> Stepped:
         """Give events, and rules before them, to a matcher and let time pass to `now`."""
-        matcher, refused = held.matcher if isinstance(held, Ruled) else held, 0
+        matcher, refused = held if isinstance(held, Matcher) else held.matcher, 0
         before = matcher.report.counters
-        if isinstance(held, Ruled):
+        if not isinstance(held, Matcher):
             rules, data = unjoined(data)
             refused += held.take(pa.ipc.open_stream(rules).read_all()) if rules else 0
             results, others = held.push(self._events(data) if data else None, now)
@@ -177,7 +188,7 @@ class Buckets(StatefulProcessor):
         latest = max(int(latest) for _task, _part, latest, _blob in rows)
         now = max(latest - self.stream.delay, BEGINNING)
         events = together([bytes(blob) for task, _part, _latest, blob in rows if task >= 0 and len(blob)])
-        if not self.stream.ruled:
+        if not self.stream.is_changed:
             return now, events
         return now, joined(together([bytes(blob) for task, _part, _latest, blob in rows if task < 0]), events)
 

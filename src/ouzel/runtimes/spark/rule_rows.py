@@ -12,6 +12,7 @@ import pyarrow as pa
 from ouzel.errors import OuzelError, listed
 from ouzel.language.document import is_list
 from ouzel.optimizer.plan import Plan
+from ouzel.runtimes.arc_rows import ArcRows
 from ouzel.runtimes.quarantine import free_names
 from ouzel.runtimes.revision import speculation_ticks
 from ouzel.runtimes.ruled import check_rows, problem_of
@@ -54,7 +55,7 @@ def check_windows(plans: Sequence[Plan]) -> None:
 
 def check_revised_rules(task: Task, rules: RuleTables | None) -> None:
     """Refuse to correct what rules found where that cannot be told."""
-    if task.revision is None or rules is None:
+    if task.revision is None or rules is None or rules.are_arcs:
         return
     if is_list(task.text):
         raise OuzelError("op: not to be had with rules that are texts\n  hint: make them a set, oz.queries(…)")
@@ -72,13 +73,15 @@ class RuleTables:
     first: pa.Table | None = None
     stream: DataFrame | None = None
     refused: DataFrame | None = None
+    are_arcs: bool = False
+    """Whether they are arcs of an automaton."""
 
     def check(self, stream: StreamTask) -> None:
         """Refuse rules that lack a column or have one of another type, and first ones that make no sense."""
         rules, time = stream.rules(), stream.task.none.schema.time.arrow
         if self.stream is not None:
             rules.columns.check(arrow_schema(self.stream), time)
-        if self.first is not None:
+        if self.first is not None and not isinstance(rules, ArcRows):
             rules.columns.check(self.first.schema, time)
             check_rows(rules, self.first)
 

@@ -1,4 +1,4 @@
-"""Streams of matches out: to a Kafka topic as JSON, or to a directory of files."""
+"""Streams of matches out: to a Kafka topic as JSON, to a directory of files, or as changes of a table."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ouzel.errors import OuzelError
 from ouzel.runtimes.spark.columns import backquoted
 from ouzel.runtimes.spark.identity import check_checkpoint, is_in_json
+from ouzel.runtimes.spark.postgres import is_postgres
 from ouzel.runtimes.spark.sources import FORMATS
 from ouzel.runtimes.spark.topics import topic_of
+from ouzel.runtimes.spark.upserts import upsert_to
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -21,7 +23,13 @@ _JSON = {"ignoreNullFields": "false"}
 
 
 def write_stream(
-    matches: DataFrame, to: str | Path, *, checkpoint: str | Path, available_now: bool = False, **options: Any
+    matches: DataFrame,
+    to: str | Path,
+    *,
+    checkpoint: str | Path,
+    upsert: str | bool | None = None,
+    available_now: bool = False,
+    **options: Any,
 ) -> StreamingQuery:
     """Start to write a stream of matches; the running query, as Spark has it.
 
@@ -29,6 +37,10 @@ def write_stream(
       the format (`thefts.parquet`), or `format="parquet"` says it.  Files hold every match exactly once; after a
       crash a message may come twice, as Spark's connector has it.
     - `checkpoint` is the directory from which a stream goes on when it is started again.
+    - `upsert` applies a stream of changes (`match(…, op=…)`, `match(…, speculation=…)`) to a table by `match_id`:
+      `upsert="thefts"` names it if `to` is a database, `jdbc:postgresql://HOST:PORT/DATABASE`, and `options` are
+      those of the connection, such as `user` and `password`; `upsert=True` says that `to` is the directory of a
+      Delta table.  It is made if it is not there.
     - `available_now` ends the stream when it has seen what is there now.
     - `options` are Spark's own for such a sink.
     """
@@ -38,7 +50,13 @@ def write_stream(
             f"write_stream: required a stream of matches, as oz.match makes it of a stream; got {got}"
         )
     topic = topic_of(str(to))
-    if topic is not None:
+    if upsert is not None and upsert is not False:
+        sink = upsert_to(matches, str(to), upsert, options)
+        sink.check(matches)
+        writer = matches.writeStream.foreachBatch(sink.__call__)
+    elif is_postgres(str(to)):
+        raise OuzelError("a database: required upsert='…' beside it, the name of a table")
+    elif topic is not None:
         messages = matches.select(as_json(matches).alias("value")).writeStream.format("kafka")
         writer = messages.options(**topic.broker).options(**options).option("topic", topic.name)
     else:

@@ -18,6 +18,7 @@ from ouzel.language.document import is_list
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.schema import NESTED
 from ouzel.physical.limits import Limits
+from ouzel.runtimes.arc_rows import required_automaton
 from ouzel.runtimes.reading import Reading, settled
 from ouzel.runtimes.revision import Revision, check_revision
 from ouzel.runtimes.ruled import FOUND, MATCHES
@@ -114,8 +115,11 @@ def stream_task(
     check_windows(task.compiled.plans)
     check_revised_rules(task, rules)
     keys = _keys(task, options, rules)
+    arced, ruled = (rules is not None and rules.are_arcs is kind for kind in (True, False))
+    if arced:
+        required_automaton(task.text)
     # whoever comes later may need any column
-    task = replace(task, open=True) if rules is not None and is_list(task.text) else narrowed(task)
+    task = replace(task, open=True) if ruled and is_list(task.text) else task if arced else narrowed(task)
     matcher = task.matcher(on_late="keep")  # here already, for its errors
     results = by_name(matcher.push(task.schema.empty_table()), matcher.names)
     if task.open:
@@ -125,10 +129,11 @@ def stream_task(
         outputs[LATE] = result_schemas(matcher.late.schema)[1]
     delay = length_in_ticks(watermark, matcher.time.tick, "watermark")
     first = None if rules is None else rules.first
-    program = cloudpickle.dumps((task, delay, keys, options.buckets, first))  # type: ignore[no-untyped-call]
+    told = (task, delay, keys, options.buckets, first, arced)
+    program = cloudpickle.dumps(told)  # type: ignore[no-untyped-call]
     key = blake2b(program, digest_size=20).digest()
     buckets = options.buckets if keys else 1
-    stream = StreamTask(task, delay, tuple(keys), buckets, outputs, key, rules is not None, first)
+    stream = StreamTask(task, delay, tuple(keys), buckets, outputs, key, ruled, first, arced)
     _check_names(matcher.names, apart=is_apart(stream))
     if rules is not None:
         rules.check(stream)
@@ -171,7 +176,7 @@ def _packed(events: DataFrame, stream: StreamTask) -> DataFrame:
         bucket = f.pmod(number, f.lit(stream.buckets)).cast("int")
     queries = [plan.query for plan in task.plans]
     # a row that withdraws an event need not have its values
-    all_matter = task.open or task.op is not None
+    all_matter = task.open or stream.arced or task.op is not None
     wanted = None if all_matter else wanted_by_spark(queries, task, events.schema)
     if wanted is not None:
         # dropping the others would stop the clock where they are all that comes

@@ -1,0 +1,156 @@
+"""Arcs of an automaton changed by a second stream: in the buckets of a stream, and on Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import ouzel as oz
+from correction_cases import corrected, standing
+from ouzel.errors import StateError
+from ouzel.runtimes.revision import Revision
+from ouzel.runtimes.spark import bucket_state, processor
+from ouzel.runtimes.spark.rule_rows import RuleTables
+from spark_bench import END, Bench
+from spark_events import EVENT_TYPES, rows_of, stream
+from spark_feeds import BUCKETS, Feed
+
+Spec = dict[str, Any]
+ARC: Spec = {"id": "a", "source": "q0", "target": "q1", "when": "e.type = 'A'", "set": {"n": "1", "who": "e.eid"}}
+NEXT: Spec = {"id": "b", "source": "q1", "target": "q1", "when": "e.x >= 1", "set": {"n": "n + 1"}}
+OTHER: Spec = {**NEXT, "id": "c", "when": "e.y = 0 AND n < 4"}
+SKIP: Spec = {**NEXT, "id": "d", "when": "e.x IS NULL", "set": {}}
+SPEC: Spec = {
+    "start": "q0",
+    "final": ["q1"],
+    "register": {"n": 0, "who": "-"},
+    "window": 30,
+    "partition": ["k"],
+    "arcs": [ARC, NEXT],
+}
+KINDS = pa.schema({"at": pa.int64(), "add": pa.string(), "remove": pa.list_(pa.string())})
+CHANGES: list[Spec] = [
+    {"at": 40, "add": json.dumps([OTHER]), "remove": ["b"]},
+    {"at": 90, "add": json.dumps([NEXT, SKIP]), "remove": ["c"]},
+    {"at": 90, "add": None, "remove": ["d"]},
+    {"at": 130, "add": json.dumps([{**ARC, "when": "e.type = 'B'"}]), "remove": ["a"]},
+]
+
+
+def living() -> oz.Automaton:
+    """The automaton with all arcs, and when they live."""
+    arcs = [
+        {**ARC, "lives": [[None, 130]]},
+        {**NEXT, "lives": [[None, 40], [90, None]]},
+        {**OTHER, "lives": [[40, 90]]},
+        {**ARC, "id": "later", "when": "e.type = 'B'", "lives": [[130, None]]},
+    ]
+    return oz.automaton({**SPEC, "arcs": arcs})
+
+
+def expected(events: list[Spec]) -> list[str]:
+    found = oz.match([*events, END], living(), engine="reference", types=EVENT_TYPES)
+    assert found
+    return rows_of([row for row in found if row["valid_from"] < END["ts"]])
+
+
+@pytest.mark.parametrize("speculation", [None, 0, "inf"])
+@pytest.mark.parametrize("seed", range(3))
+def test_any_cut_gives_the_same_matches(seed: int, speculation: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(seed)
+    monkeypatch.setattr(bucket_state, "DELTAS", chance.choice((0, 2, 100)))
+    disorder = chance.choice((0, 25))
+    revision = None if speculation is None else Revision(op="op", punctuates=False)
+    rows, left = corrected(stream(seed, 150, 200), seed, disorder)
+    if revision is None:
+        rows = sorted(left, key=lambda event: event["ts"] + chance.randint(0, disorder))
+    how: Spec = {"rules": RuleTables(are_arcs=True), "revision": revision, "speculation": speculation or 0}
+    bench = Bench(oz.automaton(SPEC), chance.randint(1, 4), disorder, **how)
+    waiting = [(chance.randrange(change["at"]), change) for change in CHANGES]
+    waiting[2] = (waiting[1][0], waiting[2][1])  # of two for one time, the first comes first
+    latest = 0
+    while rows:
+        size = chance.randint(1, 60)
+        batch, rows = rows[:size], rows[size:]
+        latest = max(latest, *(event["ts"] for event in batch))
+        held = [change for comes, change in waiting if comes <= latest]
+        waiting = [(comes, change) for comes, change in waiting if comes > latest]
+        changes = pa.Table.from_pylist(held, KINDS) if held else None
+        if chance.random() < 0.4:
+            processor._matchers.clear()
+        if chance.random() < 0.4:
+            before = deepcopy(bench.handles)
+            packed = bench.packed([batch], changes)
+            lost = bench.attempt(packed, 0)
+            bench.handles = deepcopy(before)
+            assert bench.attempt(packed.take(list(range(len(packed)))[::-1]), 0) == lost
+            bench.handles = before
+        bench.push(batch, rules=changes)
+    bench.push([END if revision is None else {**END, "op": 1}])
+    found = [row for row in bench.found() if row["valid_from"] < END["ts"]]
+    assert "#refused" not in bench.told
+    assert (rows_of(found) if revision is None else standing(found)) == expected(left)
+
+
+def test_rows_that_make_no_sense_are_counted_once() -> None:
+    bench = Bench(oz.automaton(SPEC), 3, rules=RuleTables(are_arcs=True))
+    wrong = [
+        {"add": "[{"},
+        {"add": '{"id": 1}'},
+        {"add": json.dumps([{**OTHER, "when": "e.nothing = 1"}])},
+        {"add": json.dumps([{**OTHER, "set": {"m": "1"}}])},
+        {"add": json.dumps([{**OTHER, "id": "b"}])},
+        {"remove": ["z"]},
+        {},
+    ]
+    bench.push(rules=pa.Table.from_pylist(wrong, KINDS))
+    assert bench.told["#refused"] == len(wrong)
+    bench.push(rules=pa.Table.from_pylist([{"remove": ["b"]}], KINDS))
+    bench.push([{**END, "eid": "a", "ts": 1, "type": "A", "k": 1, "x": 1}, {**END, "ts": 2, "k": 1, "x": 2}, END])
+    assert [row["n"] for row in bench.found()] == [1]
+
+
+def test_what_cannot_change() -> None:
+    with pytest.raises(oz.OuzelError, match="arcs: required one register automaton"):
+        Bench("PATTERN A a", 1, rules=RuleTables(are_arcs=True))
+    with pytest.raises(oz.OuzelError, match="arcs: required a Spark stream of them"):
+        oz.match([END], oz.automaton(SPEC), arcs=[{"add": "[]"}])
+    bench, other = (
+        Bench(oz.automaton({**SPEC, "window": window}), 1, rules=RuleTables(are_arcs=True)) for window in (30, 31)
+    )
+    bench.push([END])
+    other.handles = bench.handles
+    with pytest.raises(StateError, match="required one of the same query"):
+        other.push([END])
+
+
+def test_a_stream_on_spark(feed: Feed, tmp_path: Path) -> None:
+    events = sorted(stream(5, 120, 200), key=lambda event: int(event["ts"]))
+    arcs = tmp_path / "arcs"
+    arcs.mkdir()
+    feed.add(events[:40], events[40:80])
+    for number, rows in enumerate(([*CHANGES[:3], {"add": "["}], CHANGES[3:])):
+        path = arcs / f"{number}.json"
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        os.utime(path, (1_000_000_000 + number,) * 2)
+    report = oz.Report()
+    refused = 0
+    for more in ([], [events[80:], [END]]):
+        feed.add(*more)
+        changes = oz.read_stream(arcs, "at long, add string, remove array<string>", session=feed.spark)
+        feed.run(oz.automaton(SPEC), BUCKETS, arcs=changes, report=report)
+        refused += sum(row["refused"] for row in feed.metrics)
+    assert refused == 1
+    assert report.refused_rules.columns == ["at", "add", "remove", "problem"]
+    found = [row.asDict() for row in feed.found().collect()]
+    assert rows_of([row for row in found if row["valid_from"] < END["ts"]]) == expected(events)
+    wrong = feed.spark.readStream.schema("at long, plus string").json(str(arcs))
+    with pytest.raises(oz.SchemaError, match="arcs: required a column 'add' or 'remove'"):
+        oz.match(feed.read(), oz.automaton(SPEC), arcs=wrong)
