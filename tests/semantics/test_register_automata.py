@@ -165,3 +165,47 @@ def test_parameters_and_sets() -> None:
 def test_a_specification_goes_there_and_back() -> None:
     assert oz.automaton(NO_B.spec).spec == NO_B.spec
     assert oz.automaton(NO_B.spec) == NO_B
+
+
+def test_texts_that_are_made_are_ordered() -> None:
+    made = oz.automaton(start="q", final=["r"], register={"g": "a"})
+    made = made.arc("q", "p", None, {"g": "e.s"}).arc("p", "p", None, {"g": "upper(g)"}).arc("p", "r", "g < e.s")
+    events = [{"ts": place, "s": one} for place, one in enumerate("bcd")]
+    assert accepted(made, events) == ["b 1 -", "B 2 -", "c 2 -"]
+
+
+def test_an_arc_that_consumes_nothing_before_every_event_is_no_cycle() -> None:
+    loop = oz.automaton(start="q0", final=["q0"], register={"n": 0})
+    loop = loop.arc("q0", "q1", None, {"n": "n + 1"}, epsilon=True).arc("q1", "q0", None, {"n": "10 * n"})
+    assert accepted(loop, ticks("uu")) == ["10 1 -", "110 2 -", "10 2 -"]
+    assert "automaton:" in oz.query(loop).explain()
+
+
+def test_what_is_no_number_is_in_no_partition() -> None:
+    one = oz.automaton(start="q0", final=["q1"], partition=["k"]).arc("q0", "q1")
+    assert accepted(one, [{"ts": 1, "k": float("nan")}, {"ts": 2, "k": 1.0}]) == ["2 -"]
+
+
+@pytest.mark.parametrize(
+    ("arrow", "time", "window"),
+    [(pa.int64(), 2**62, 2**63 - 1), (pa.int8(), 100, 50), (pa.uint32(), 2**32 - 2, 10), (pa.date32(), 1, 2**33)],
+)
+def test_a_window_may_end_after_all_times(arrow: pa.DataType, time: int, window: int) -> None:
+    one = oz.automaton(start="q0", final=["q1"], window=window).arc("q0", "q1")
+    times = pa.array([time], pa.int32()).cast(arrow) if arrow == pa.date32() else pa.array([time], arrow)
+    found = oz.match(pa.table({"ts": times}), one, time_unit="ms")
+    assert found.column("valid_to").to_pylist() == [None]
+
+
+@pytest.mark.parametrize("options", [{}, {"speculation": "inf"}])
+def test_arcs_that_are_wrong_change_nothing(options: dict[str, Any]) -> None:
+    batch = pa.table({"ts": [1, 2], "s": ["A", "C"]})
+    one = oz.automaton(start="q0", final=["q1"], register={"g": "a"}).arc("q0", "q1", None, {"g": "e.s"})
+    matcher = oz.matcher(one, batch.schema, time_unit="ms", **options)
+    matcher.push(batch)
+    for arc in ({"when": "e.no = 1"}, {"set": {"g": "e.ts"}}, {"end_of_window": True}):
+        with pytest.raises(oz.OuzelError):
+            matcher.change(add=[{"id": "b", "source": "q0", "target": "q1", **arc}])
+    matcher = oz.restore(matcher.snapshot())
+    later = pa.table({"ts": [3], "s": ["A"]})
+    assert matcher.push(later).num_rows + matcher.finish().num_rows > 0

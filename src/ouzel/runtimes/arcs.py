@@ -7,14 +7,14 @@ automaton is planned anew, and its runs go on in the new plan.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ouzel.compile import compile_query
 from ouzel.errors import OuzelError, did_you_mean, listed
 from ouzel.language.automaton_spec import check_arc, read_arcs, written_automaton
-from ouzel.language.automaton_tree import Arc, Query
+from ouzel.language.automaton_tree import Arc, Automaton, Query
 from ouzel.language.document import automaton_entry, document
 from ouzel.logical.pattern import MASK_BITS
 from ouzel.logical.schema import Schema
@@ -160,6 +160,7 @@ class Changed:
     gone: list[int]
     came: list[int]
     new: list[Arc]
+    planned: tuple[Plan, list[Slot], Automaton] | None = None
 
     @property
     def is_new(self) -> bool:
@@ -175,8 +176,10 @@ class Changed:
         plan.epochs.change(self.time, self.came, self.gone)
         plan.epochs.forget(self.base)
 
-    def replan(self) -> None:
-        """Plan anew, and let the runs go on with the new plan."""
+    def plan(self, suits: Callable[[Plan], bool] = lambda _plan: True) -> None:
+        """Plan anew, if that has to be; what is wrong with new arcs is said before anything has changed."""
+        if not self.is_new:
+            return
         program = self.program
         before = program.slots, program.automaton
         slots = [Slot(slot.arc, list(slot.lives)) for slot in program.slots]
@@ -192,15 +195,20 @@ class Changed:
         try:
             text, params = program.said()
             (plan,) = opened(compile_query(text, program.schema, params, *program.how).plans)
-            if _is_open(plan.physical) != _is_open(link.physical):
+            if _is_open(plan.physical) != _is_open(link.physical) or not suits(plan):
                 raise OuzelError(
                     f"change: with these arcs {plan.engine} would run it, and it runs otherwise now\n"
                     "  hint: name the engine when the matcher is made: engine='reference'"
                 )
-            program.chain.become(plan)
-        except BaseException:
+            self.planned = plan, program.slots, program.automaton
+        finally:
             program.slots, program.automaton = before
-            raise
+
+    def replan(self) -> None:
+        """Let the runs go on with the new plan."""
+        assert self.planned is not None
+        plan, self.program.slots, self.program.automaton = self.planned
+        self.program.chain.become(plan)
 
     def _horizon(self) -> int:
         """Before this time nothing is asked for any more."""

@@ -157,6 +157,7 @@ class Matcher:
         """
         began = self._check_open()
         changed = self._changed(add, remove, at)
+        changed.plan()
         self._know_columns()
         with self._breaking():
             if changed.is_new:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Events, Expression, Moment
 from ouzel.logical.output import event_fields, output_type
@@ -134,8 +135,19 @@ def _lifetimes(found: Found) -> dict[str, Any]:
     first, last = (times_column(one, time) for one in (found.matches.start_times, found.matches.end_times))
     until = pa.nulls(len(first), time)
     if window is not None:
-        until = times_column(found.matches.start_times + window.limit, time)
+        until = _until(found.matches.start_times, window.limit, time)
     return dict(zip(found.query.row_times, (last, until), strict=True))
+
+
+def _until(starts: Integers, limit: int, time: pa.DataType) -> pa.Array:
+    """The ends of windows; null where the type of times has none."""
+    bits = 32 if pa.types.is_date(time) else time.bit_width
+    least, most = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    if pa.types.is_unsigned_integer(time):
+        least, most = 0, min(2**bits - 1, 2**63 - 1)
+    is_there = starts <= max(most - limit, least - 1)
+    ends = times_column(np.where(is_there, starts + np.int64(min(limit, most)), 0), time)
+    return ends if is_there.all() else pc.if_else(pa.array(is_there), ends, pa.scalar(None, time))
 
 
 def _absent(rows: Integers | Pieces) -> pa.Array | None:

@@ -21,6 +21,7 @@ from ouzel.errors import OuzelError
 from ouzel.explain.layout import section
 from ouzel.language.document import is_list
 from ouzel.logical.times import BEGINNING
+from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.by_event import ByEvent, keeps_by_event
@@ -182,6 +183,7 @@ class Revising(Matcher):
         """Let arcs come and go, while it runs; what changes by that, which may reach back to the punctuation."""
         began = self._check_open()
         changed = self._changed(add, remove, at)
+        changed.plan(self._suits)
         self._know_columns()
         way = self._way
         assert not isinstance(way, Regions)
@@ -203,6 +205,11 @@ class Revising(Matcher):
                     way.become(self._chain.all_plans[0], self._tail)
                 return self._told(way.again(self._tail, changed.time, self._until()), began)
             return self._go(self._tail.between(changed.time, way.now), began)
+
+    def _suits(self, plan: Plan) -> bool:
+        """Whether a plan of other arcs can be corrected in the way that there is."""
+        ties, by_arrival = self._order.tie_breakers, self._order.by_arrival
+        return not isinstance(self._way, ByEvent) or keeps_by_event([plan], ties, by_arrival=by_arrival)
 
     @property
     def _newest(self) -> int:

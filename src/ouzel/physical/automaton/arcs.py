@@ -35,6 +35,8 @@ class Way:
     values: Mapping[str, Expression]
     arcs: tuple[Arc, ...] = ()
     asks: tuple[Asked, ...] = ()
+    silent: tuple[Arc, ...] = ()
+    """Its arcs since the event was consumed, or before that."""
 
 
 class Ways:
@@ -71,7 +73,7 @@ class Ways:
             raise UnsuitableError(f"its arcs that consume nothing make more than {MOST_WAYS:,} ways")
         yield way
         for arc in self.automaton.leaving(way.target, Consumes.NOTHING):
-            if any(arc is one for one in way.arcs):
+            if any(arc is one for one in way.silent):
                 raise UnsuitableError("its arcs that consume nothing form a cycle")
             yield from self._silent(self._through(arc, way))
 
@@ -83,7 +85,8 @@ class Ways:
         )
         values = {name: self._said(value, way) for name, value in arc.sets}
         lives = () if self.is_open or arc.lives == ALWAYS else (_lives(arc.lives),)
-        return Way(arc.target, {**way.values, **values}, (*way.arcs, arc), (*way.asks, *lives, *asked))
+        silent = (*way.silent, arc) if arc.consumes is Consumes.NOTHING else ()
+        return Way(arc.target, {**way.values, **values}, (*way.arcs, arc), (*way.asks, *lives, *asked), silent)
 
     def _said(self, expression: Expression, way: Way) -> Expression:
         """What an arc says, of the event at hand and the register before the way."""

@@ -16,6 +16,7 @@ from ouzel.logical.values import ValueType
 from ouzel.physical.compiled.calls import Call, Calls, Collect
 from ouzel.physical.compiled.derived import Array
 from ouzel.physical.compiled.fill import Filling, Wanted
+from ouzel.physical.compiled.kernel import OnlyPython
 from ouzel.physical.compiled.sources import (
     COMPUTED,
     START,
@@ -51,6 +52,17 @@ __all__ = [
 # So many arguments stand before the columns.
 HEAD = 4
 _NOTHING = np.zeros(1, np.int64)
+
+
+@dataclass(frozen=True)
+class _LiveRanks(OnlyPython):
+    """The ranks of texts as they are when they are asked for."""
+
+    texts: Texts
+
+    def __getitem__(self, number: int) -> int:
+        """The rank of a text."""
+        return int(self.texts.ranks()[number])
 
 
 @dataclass
@@ -115,7 +127,9 @@ class Operands:
         texts = Texts(self.texts) if texts is None else texts
         filling = Filling(events, rows, times, texts, wanted)
         columns = [one for column, value_type in self.columns for one in filling.arrays(column, value_type)]
-        ranks = texts.ranks() if self.orders_texts else _NOTHING
+        ranks: Any = texts.ranks() if self.orders_texts else _NOTHING
+        if self.orders_texts and self.calls:
+            ranks = _LiveRanks(texts)  # what is called may make new texts
         calls = Calls(self.calls, texts) if self.calls else _NOTHING
         constants = np.array(self.integers, np.int64), np.array(self.floats, np.float64)
         return [*constants, ranks, calls, *columns]

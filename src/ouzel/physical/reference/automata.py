@@ -67,7 +67,7 @@ class Computations:
             if self.automaton.types is not None and event.type not in self.automaton.types:
                 continue
             key = join(first_key(tests), event, tests, self.stream)
-            if key is not None:
+            if key is not None and all(value == value for value in key):  # noqa: PLR0124 - NaN is in none
                 parts.setdefault(key, []).append(event)
         return [one for events in parts.values() for one in self._of_partition(events)]
 
