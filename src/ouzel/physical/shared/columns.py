@@ -136,7 +136,7 @@ def float_codes(values: Any) -> Any:
 def float_code(value: float) -> int:
     """The place of one float.
 
-    >>> float_code(-1.5) == float_codes([-1.5])[0]
+    >>> bool(float_code(-1.5) == float_codes([-1.5])[0])
     True
     """
     (bits,) = unpack("<q", pack("<d", value + 0.0))
