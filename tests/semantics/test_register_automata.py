@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from ouzel.physical.automaton import event_lists
 from semantics.everywhere import everywhere
 
 Row = dict[str, Any]
@@ -209,3 +211,35 @@ def test_arcs_that_are_wrong_change_nothing(options: dict[str, Any]) -> None:
     matcher = oz.restore(matcher.snapshot())
     later = pa.table({"ts": [3], "s": ["A"]})
     assert matcher.push(later).num_rows + matcher.finish().num_rows > 0
+
+
+def test_arcs_of_very_many_ways_do_not_change_but_in_the_reference() -> None:
+    batch = pa.table({"ts": [1], "x": [1]})
+    many = oz.automaton(start="q0", final=["q1"], register={"n": 0})
+    for number in range(70):
+        many = many.arc("q0", "q1", f"e.x = {number}", {"n": str(number)})
+    new = {"id": "new", "source": "q1", "target": "q1", "set": {"n": "-1"}}
+    matcher = oz.matcher(many, batch.schema, time_unit="ms")
+    matcher.push(batch)
+    with pytest.raises(oz.OuzelError, match="more than 62 ways"):
+        matcher.change(add=[new])
+    matcher = oz.matcher(many, batch.schema, time_unit="ms", engine="reference")
+    matcher.push(batch)
+    matcher.change(add=[new])
+    matcher.push(pa.table({"ts": [2], "x": [99]}))
+    assert [row["n"] for row in matcher.finish().to_pylist()] == [-1]
+
+
+def test_what_is_passed_leaves_nothing_behind() -> None:
+    """Partitions, texts and moments of a stream without end."""
+    falling = oz.automaton(start="q0", final=["q2"], register={"s": "-"}, window=50, partition=["k"])
+    falling = falling.arc("q0", "q1", "e.s > 'k'", {"s": "e.s"}).arc("q1", "q2", "e.s < s")
+    schema = pa.schema({"ts": pa.int64(), "k": pa.int64(), "s": pa.string()})
+    matcher = oz.matcher(falling, schema, time_unit="ms", speculation="inf")
+    sizes = []
+    for begin in range(0, 6_000, 200):
+        rows = [{"ts": ts, "k": ts // 4, "s": f"{'az'[ts % 2]}{ts}"} for ts in range(begin, begin + 200)]
+        with patch.object(event_lists, "SPARE", 100):
+            matcher.push(pa.Table.from_pylist(rows, schema), watermark=begin + 100)
+        sizes.append(len(matcher.snapshot()))
+    assert max(sizes[10:]) < 1.2 * max(sizes[3:10])

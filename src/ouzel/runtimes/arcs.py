@@ -37,7 +37,7 @@ def opened(plans: Sequence[Plan]) -> tuple[Plan, ...]:
         try:
             return (replace(plans[0], physical=plan.opened()),)
         except UnsuitableError:
-            pass  # it is planned anew for every change
+            pass  # a change will be refused
     return tuple(plans)
 
 
@@ -93,7 +93,11 @@ class AutomatonProgram:
 
     def said(self) -> Said:
         """The automaton with all arcs of its plan, and their lives."""
-        automaton = replace(self.automaton, arcs=tuple(slot.written() for slot in self.slots))
+        return self.saying(self.automaton, self.slots)
+
+    def saying(self, automaton: Automaton, slots: Sequence[Slot]) -> Said:
+        """What would be said of other arcs."""
+        automaton = replace(automaton, arcs=tuple(slot.written() for slot in slots))
         name, into = (None if one is None else one.text for one in (self._written.name, self._written.into))
         return document([automaton_entry(written_automaton(automaton), name, into)], "automaton"), self._params
 
@@ -181,7 +185,6 @@ class Changed:
         if not self.is_new:
             return
         program = self.program
-        before = program.slots, program.automaton
         slots = [Slot(slot.arc, list(slot.lives)) for slot in program.slots]
         self._live(slots)
         slots += [Slot(arc, [(self.time, END)]) for arc in self.new]
@@ -190,19 +193,18 @@ class Changed:
         link = program.chain.links[0]
         query = link.plan.query
         assert query.automaton is not None
-        program.automaton = replace(program.automaton, states=query.automaton.states)
-        program.slots = slots
-        try:
-            text, params = program.said()
-            (plan,) = opened(compile_query(text, program.schema, params, *program.how).plans)
-            if _is_open(plan.physical) != _is_open(link.physical) or not suits(plan):
-                raise OuzelError(
-                    f"change: with these arcs {plan.engine} would run it, and it runs otherwise now\n"
-                    "  hint: name the engine when the matcher is made: engine='reference'"
-                )
-            self.planned = plan, program.slots, program.automaton
-        finally:
-            program.slots, program.automaton = before
+        automaton = replace(program.automaton, states=query.automaton.states)
+        text, params = program.saying(automaton, slots)
+        (plan,) = opened(compile_query(text, program.schema, params, *program.how).plans)
+        # runs go on in a plan that is open, as their columns are the same; or they are found anew
+        goes_on = _is_open(plan.physical) or not isinstance(plan.physical, RowPlan)
+        if not goes_on or _is_open(plan.physical) != _is_open(link.physical) or not suits(plan):
+            many = f"its arcs make more than {MASK_BITS} ways" if not goes_on else "it runs otherwise now"
+            raise OuzelError(
+                f"change: with these arcs {plan.engine} would run it, and {many}\n"
+                "  hint: name the engine when the matcher is made: engine='reference'"
+            )
+        self.planned = plan, slots, automaton
 
     def replan(self) -> None:
         """Let the runs go on with the new plan."""

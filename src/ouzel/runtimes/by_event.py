@@ -135,6 +135,7 @@ class ByEvent:
         """Number events anew, without those that went or are before a time."""
         numbers, known = self.runs.forget(time), self._numbers.values
         known[:] = np.where(known >= 0, numbers[np.maximum(known, 0)] if len(numbers) else -1, known)
+        self.runs.know(self._none)
 
     # ---- what is known -----------------------------------------------------------------------------------
 

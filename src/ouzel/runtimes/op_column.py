@@ -39,16 +39,20 @@ class Batch:
         return Batch(self.events.taken(places), self.signs[places], self.rows[places])
 
 
+def check_column(required: str, name: str, names: Sequence[str]) -> None:
+    """Refuse a column that is not there."""
+    if name not in names:
+        hint = did_you_mean(name, names)
+        raise SchemaError(
+            f"{required}; there is no '{name}' among {listed(names)}" + (f"\n  hint: {hint}" if hint else "")
+        )
+
+
 def check_op(op: str | None, schema: pa.Schema, taken: Sequence[str | None]) -> None:
     """Refuse a column that cannot say what becomes of events, or says something else already."""
     if op is None:
         return
-    if op not in schema.names:
-        hint = did_you_mean(op, schema.names)
-        raise SchemaError(
-            f"op: required a column of the schema; there is no '{op}' among {listed(schema.names)}"
-            + (f"\n  hint: {hint}" if hint else "")
-        )
+    check_column("op: required a column of the schema", op, schema.names)
     if op in taken:
         raise SchemaError(f"op: required a column of its own; '{op}' has another role")
     arrow = schema.field(op).type

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from ouzel.errors import OuzelError, SchemaError, did_you_mean, listed
+from ouzel.errors import OuzelError, SchemaError
 from ouzel.language.durations import length_in_ticks
 from ouzel.language.names import quoted
-from ouzel.runtimes.op_column import check_op
+from ouzel.runtimes.op_column import check_column, check_op
 from ouzel.runtimes.reading import Reading, type_column_of
 
 ALL = "inf"
@@ -61,24 +61,14 @@ def check_revision(revision: Revision, schema: pa.Schema, reading: Reading) -> N
     check_op(op, schema, (*roles, revision.sequence))
     check_sequence(revision.sequence, schema, roles)
     for name in revision.identity:
-        if name not in events:
-            hint = did_you_mean(name, events)
-            raise SchemaError(
-                f"identity: required columns of the schema; there is no '{name}' among {listed(events)}"
-                + (f"\n  hint: {hint}" if hint else "")
-            )
+        check_column("identity: required columns of the schema", name, events)
 
 
 def check_sequence(sequence: str | None, schema: pa.Schema, taken: Sequence[str | None]) -> None:
     """Refuse a column that cannot count events, or says something else already."""
     if sequence is None:
         return
-    if sequence not in schema.names:
-        hint = did_you_mean(sequence, schema.names)
-        raise SchemaError(
-            f"sequence: required a column of the schema; there is no '{sequence}' among {listed(schema.names)}"
-            + (f"\n  hint: {hint}" if hint else "")
-        )
+    check_column("sequence: required a column of the schema", sequence, schema.names)
     arrow = schema.field(sequence).type
     if sequence in taken or not (pa.types.is_integer(arrow) and not pa.types.is_uint64(arrow)):
         raise SchemaError(f"sequence: '{sequence}': required a column of integers of its own; got {arrow}")

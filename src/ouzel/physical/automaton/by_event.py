@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ouzel.logical.values import Kind
 from ouzel.physical.automaton.by_event_source import CURSOR, EVENTS, MOMENTS, RUNS, Status
 from ouzel.physical.automaton.event_lists import EventLists, longer
 from ouzel.physical.automaton.registers import FIXED, START, Slot
@@ -15,19 +16,15 @@ from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.automaton.rows import register_values
 from ouzel.physical.compiled.fill import settled
 from ouzel.physical.compiled.kernel import long_kernel_of
-from ouzel.physical.compiled.operands import HEAD
+from ouzel.physical.compiled.operands import HEAD, Written
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import Counters, Found
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.meaning import arrow_values, integers
-from ouzel.physical.memory.growing import Growing
+from ouzel.physical.memory.growing import Growing, marked
 from ouzel.physical.memory.prepare import NONE, Preparation, Prepared
 from ouzel.physical.stoppable import STEPS, stoppable
-
-_FLAGS = ("dead", "accepted")
-# So many moments and runs may be old before it is worth to forget them.
-SPARE = 32_768
 
 
 class RunsByEvent(EventLists):
@@ -42,6 +39,21 @@ class RunsByEvent(EventLists):
         self.source, self.operands = plan.by_event
         super().__init__(plan.query, plan.widths, Texts(self.operands.texts), plan.limit)
         self._arguments: list[Any] = []
+
+    def _forget_texts(self) -> None:
+        """Forget texts that neither runs nor events have, as the kernel reads them; others are numbered anew."""
+        runs = self.ri[: len(self.runs["dead"])]
+        held = [runs[:, column] for column in self.plan.slots.text_columns[0]]
+        for place, (source, value_type) in enumerate(self.operands.columns):
+            if self.columns and (value_type.kind is Kind.STRING or isinstance(source, Written)):
+                held.append(self.columns[2 * place].values)
+        used = marked(max(len(self.texts), 1), *held)
+        # those that the automaton mentions have the first numbers, and keep them; 0 stands for null, too
+        used[: max(len(self.operands.texts), 1)] = True
+        self.texts, numbers = self.texts.only(used)
+        for column in held:
+            column[:] = numbers[column]
+        self._arguments = []  # the order of texts is by their numbers
 
     # ---- events that come and go -------------------------------------------------------------------------
 

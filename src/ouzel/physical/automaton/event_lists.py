@@ -6,6 +6,7 @@ When time has passed, moments before it are forgotten but for the last of each p
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ouzel.physical.automaton.by_event_source import EVENTS, MOMENTS, RUNS
 from ouzel.physical.automaton.registers import START
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.event_table import Integers
-from ouzel.physical.memory.growing import Growing
+from ouzel.physical.memory.growing import Growing, marked
 from ouzel.physical.memory.partitions import Partitions
 from ouzel.state.parts import in_parts, part
 
@@ -24,7 +25,7 @@ _FLAGS = ("dead", "accepted")
 SPARE = 32_768
 
 
-class EventLists:
+class EventLists(ABC):
     """The events of partitions, the moments that they are in, and the runs that end there.
 
     Events have numbers from 0 on, in the order in which they came; so have moments and runs.
@@ -41,7 +42,7 @@ class EventLists:
         self.ri, self.rf = np.empty((64, widths[0]), np.int64), np.zeros((64, widths[1]))
         self.columns: list[Growing] = []
         """What the kernel reads of events."""
-        self._remembered = 0
+        self._remembered = self._known_texts = 0
 
     def __len__(self) -> int:
         """The number of events."""
@@ -79,11 +80,13 @@ class EventLists:
         # the last moment of each partition before that time, whose runs may go on
         after = moments["after"].values
         cover = linked & (times < time) & ((after < 0) | (times[np.maximum(after, 0)] >= time))
-        kept |= cover
-        moment_numbers = _numbers(kept)
-        is_run = ~runs["dead"].values & kept[runs["ended_at"].values]
+        ends = runs["ended_at"].values
+        is_run = ~runs["dead"].values & (kept | cover)[ends]
         if self.limit:
-            is_run &= (self.ri[: len(is_run), START] > time - self.limit) | ~cover[runs["ended_at"].values]
+            is_run &= (self.ri[: len(is_run), START] > time - self.limit) | ~cover[ends]
+        # where none may go on, nothing is left of the partition
+        kept |= cover & marked(len(kept), ends[is_run])
+        moment_numbers = _numbers(kept)
         run_numbers = _numbers(is_run)
         self._relink(run_numbers)
         is_event = (self.events["moment_of"].values >= 0) & (self.events["clocks"].values >= time)
@@ -103,8 +106,15 @@ class EventLists:
         for column in (*self.events.values(), *self.columns):
             column.pick(places)
         self._forget_partitions(parts[chosen])
+        if len(self.texts) > 2 * self._known_texts + SPARE:
+            self._forget_texts()
+            self._known_texts = len(self.texts)
         self._remembered = len(moments["times"]) + len(runs["dead"])
         return event_numbers
+
+    @abstractmethod
+    def _forget_texts(self) -> None:
+        """Forget texts that nothing has any more."""
 
     def _relink(self, numbers: Integers) -> None:
         """Take runs that go out of the lists of their moments."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 from typing import Any, Protocol
 
 import numpy as np
@@ -153,9 +152,7 @@ class Memory:
         # those that the query mentions have the first numbers, and keep them; 0 stands for null, too
         used = marked(max(len(self.texts), 1), *columns, *(one[one > 0] - 1 for one in held))
         used[: max(len(self.plan.operands.texts), 1)] = True
-        numbers = np.cumsum(used) - 1
-        known = compress(self.texts, used.tolist())
-        self.texts = Texts({text: number for number, text in enumerate(known)})
+        self.texts, numbers = self.texts.only(used)
         for column in columns:
             column[:] = numbers[column]
         for column in held:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from itertools import islice
+from itertools import compress, islice
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,12 @@ class Texts(dict[str, int]):
         if number >= len(self._known):
             self._known.extend(islice(self, len(self._known), None))
         return self._known[number]
+
+    def only(self, used: Any) -> tuple[Texts, Integers]:
+        """Those for which a flag is set, numbered anew; and the new numbers by the old ones."""
+        kept = compress(self, used.tolist())
+        numbers: Integers = np.cumsum(used) - 1
+        return Texts({text: number for number, text in enumerate(kept)}), numbers
 
     def ranks(self) -> Integers:
         """A rank for every number; at least one, for there may be null, which has the number 0."""
