@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ouzel.errors import SchemaError, did_you_mean, listed
 from ouzel.logical.values import Kind, from_arrow
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.meaning import integers, plain
 from ouzel.runtimes.intake import Intake
@@ -133,7 +134,7 @@ def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Readin
         return Withdrawn(_NONE, _NONE, _NONE, tail.none)
     times = batch.events.end_times
     places, kept = tail.at(times[taking])
-    own = np.flatnonzero(among(times, np.unique(times[taking])))
+    own = np.flatnonzero(among(times, each_once(times[taking])))
     columns = [*reading.times, *identity] if identity else batch.events.table.column_names
     tables = [kept.table.select(columns), batch.events.table.take(pa.array(own)).select(columns)]
     numbers = row_numbers(pa.concat_tables(tables))

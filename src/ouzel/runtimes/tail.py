@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.logical.times import BEGINNING
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Flags
 
@@ -103,7 +104,7 @@ class Tail:
 
     def at(self, times: Integers) -> tuple[Integers, EventTable]:
         """The events at some times, by time: their places, and themselves."""
-        times = np.unique(times)
+        times = each_once(times)
         begin, places, found = 0, [np.zeros(0, np.int64)], []
         for run in self._runs if len(times) else ():
             first, last = run.edges(int(times[0]), int(times[-1]) + 1)

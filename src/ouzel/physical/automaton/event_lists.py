@@ -15,6 +15,7 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.by_event_source import EVENTS, MOMENTS, RUNS
 from ouzel.physical.automaton.registers import START
 from ouzel.physical.compiled.texts import Texts
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import Integers
 from ouzel.physical.memory.growing import Growing, marked
 from ouzel.physical.memory.partitions import Partitions
@@ -148,7 +149,7 @@ class EventLists(ABC):
         """Forget partitions without moments, where there are many."""
         if not self.partitions.tests or self.partitions.count <= 2 * len(parts) + SPARE:
             return
-        kept = np.unique(np.concatenate([parts, self.events["parts"].values]))
+        kept = each_once(parts, self.events["parts"].values)
         numbers = self.partitions.keep(kept)
         for column in (self.moments["part"], self.events["parts"]):
             column.values[:] = numbers[column.values]

@@ -23,6 +23,7 @@ from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import Compute, Found, Intervals
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.finish.distinct_rows import rows_in_order, with_one_zero
 from ouzel.physical.match_table import MatchTable, One
@@ -55,7 +56,7 @@ def found_rows(
     by_state = [
         _Results(slots, state, end, own) for state, end in ends.items() if len((own := handed.at(state)).found)
     ]
-    used = np.unique(np.concatenate([one for results in by_state for one in results.numbers()]))
+    used = each_once(*(one for results in by_state for one in results.numbers()))
     columns = {column for results in by_state for column in results.columns()}
     events, rows = retained.events(used, frozenset(columns))
     places = np.empty(int(used[-1]) + 1, np.int64)

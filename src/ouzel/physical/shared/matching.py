@@ -15,6 +15,7 @@ from ouzel.kernels import shared_rows as at
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.contract import Counters, Found, Tell
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.shared.rows import Caught, found_of
@@ -150,7 +151,7 @@ class SharedMatching:
         """What was found, by the number of the query or set."""
         if not len(found):
             return {}
-        used = np.unique(held)
+        used = each_once(held.ravel())
         used = used[np.searchsorted(used, 0) :]
         events = self.kept.taken(used)
         rows: Integers = np.where(held < 0, 0, np.searchsorted(used, held))

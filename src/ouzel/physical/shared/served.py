@@ -13,6 +13,7 @@ from ouzel.kernels import shared_rows as at
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import UnsuitableError
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import Integers
 from ouzel.physical.shared.columns import Columns
 from ouzel.physical.shared.conditions import Reader, Values
@@ -196,7 +197,7 @@ class Served:
         firsts = np.array([first for first, _path, _outline in self.graph.paths], np.int64)
         nodes = np.empty(len(queries), np.int64)
         batches = np.searchsorted(firsts, queries, side="right") - 1
-        for batch in np.unique(batches).tolist():
+        for batch in each_once(batches).tolist():
             own = np.flatnonzero(batches == batch)
             first, path, _outline = self.graph.paths[batch]
             nodes[own] = path[queries[own] - first, states[own]]
