@@ -76,7 +76,11 @@ def by_event_source(slots: Slots, operands: Operands, *, ignores: bool = True) -
                 withdraw(writer)
             with writer.block("else:"):
                 insert(writer)
-        writer.step()
+        with writer.block("if stepping == 1:"):
+            writer.step()
+        # of a withdrawal it is the moment before that goes on
+        kill(writer)
+        writer.go_on()
     for place, name in enumerate(CURSOR):
         writer.line(f"cursor[{place}] = {name}")
     writer.line("return status")
@@ -119,7 +123,7 @@ class EventRunWriter(RunWriter):
             self.write("x = only", "m = masks[x]", "r = -1")
             for move in self.automaton.starts:
                 self._start(move)
-        self._go_on()
+        self._arrived()
 
     def _settle(self) -> None:
         """Put run r into the list of the moment at which it ends, now that it is known whether it was taken on."""
@@ -144,19 +148,20 @@ class EventRunWriter(RunWriter):
             with self.block("else:"):
                 self.write("run_next[r] = run_first[ended_at[r]]", "run_first[ended_at[r]] = r")
 
-    def _go_on(self) -> None:
-        """Let what is new at this moment go on to the next one."""
-        self.write("fresh = run_first[node]", "prior = -1", "stepping = 0")
+    def _arrived(self) -> None:
+        """Say what is new at this moment; behind one that came between two others, some may not hold any more."""
+        self.write("at = node", "fresh = run_first[node]", "prior = -1", "k = -1")
         with self.block("if only >= 0:"):
             with self.block("if kept >= 0:"):
                 self.write("run_next[kept_end] = fresh", "run_first[node] = kept", "prior = kept_end")
-            with self.block("if is_between == 1:"):
-                self.line("k = after[node]")
-                kill(self)
-        self.line("k = after[node]")
-        with self.block("if fresh != old and k >= 0:"):
-            self.write("r = fresh", "stop = old", "node = k", "old = run_first[k]")
-            self.write("only = -1", "x = event_first[k]", "stepping = 1")
+            self.write("k = after[node] if is_between == 1 else -1")
+
+    def go_on(self) -> None:
+        """Let what is new at a moment go on to the next one."""
+        self.line("stepping = 0")
+        with self.block("if fresh != old and after[at] >= 0:"):
+            self.write("r = fresh", "stop = old", "node = after[at]", "old = run_first[node]")
+            self.write("only = -1", "x = event_first[node]", "stepping = 1")
 
     def _make(self, move: Move, source: int, *, is_last: bool) -> None:  # noqa: ARG002 - no run changes in place
         if not self._is_ignorable(move, source):

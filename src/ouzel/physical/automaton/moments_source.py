@@ -15,7 +15,7 @@ from ouzel.physical.compiled.emit import Emitter
 def insert(writer: Emitter) -> None:
     """Take an event: into its moment, or into a new one between two others (Algorithm 1, lines 2 to 7)."""
     write, block = writer.write, writer.block
-    write("k = -1", "p = tails[parts[e]]", "is_between = 0")
+    write("k = -1", "p = tails[parts[e]]", "is_between = 0", "stepping = 1")
     with block("while p >= 0 and orders[p] > order_of[e]:"):
         write("k = p", "p = before[p]")
     with block("if p >= 0 and orders[p] == order_of[e]:"):
@@ -32,48 +32,49 @@ def insert(writer: Emitter) -> None:
     with block("if p >= 0 and k >= 0:"):
         _gather(writer)
     write("moment_of[e] = node", "old = run_first[node]", "r = run_first[p] if p >= 0 else -1", "stop = -1")
-    write("prior = -1", "kept = -1", "only = e", "x = e", "stepping = 1")
+    write("prior = -1", "kept = -1", "only = e", "x = e")
 
 
 def withdraw(writer: Emitter) -> None:
     """Take an event out, and its moment if it was alone there (Appendix C)."""
     write, block = writer.write, writer.block
-    write("e = -e - 1", "node = moment_of[e]", "moment_of[e] = -2", "p = before[node]", "k = node")
+    write("e = -e - 1", "node = moment_of[e]", "moment_of[e] = -2", "p = before[node]")
     with block("if event_first[node] == e:"):
         write("event_first[node] = event_next[e]")
     with block("else:"):
         write("y = event_first[node]")
         write("while event_next[y] != e:", "    y = event_next[y]")
         write("event_next[y] = event_next[e]")
-    write("until = orders[node] - 1")
+    write("k = node", "until = orders[node] - 1")
     _kill_made(writer, "event_of[r] == e")
-    with block("if event_first[node] >= 0:"):
-        with block("if p >= 0 and event_next[e] < 0:"):
-            # what it took on ends before; what other events of the moment leave as it is are runs already
-            _gather(writer)
-            write("r = run_first[p]")
-            with block("while r >= 0 and ended_at[r] != p:"):
-                cut(writer, "p")
-                write("r = run_next[r]")
-        write("k = after[node]")
-        kill(writer)
-        write("continue")
-    write("k = after[node]", "before[node] = -2")
-    write("if p >= 0:", "    after[p] = k")
-    write("if k >= 0:", "    before[k] = p", "else:", "    tails[parts[e]] = p")
-    kill(writer)
-    write("if p < 0:", "    continue")
-    # what it took on ends before, and has gone on from there; what it did not take on goes on now
-    write("k = after[p]", "following = run_first[p]", "prior = -1", "r = run_first[node]")
+    write("k = after[node]", "fresh = -1", "old = -1", "prior = -1", "at = p", "stepping = 2")
+    with block("if event_first[node] < 0:"):
+        write("before[node] = -2")
+        write("if p >= 0:", "    after[p] = k")
+        write("if k >= 0:", "    before[k] = p", "else:", "    tails[parts[e]] = p")
+        with block("if p >= 0:"):
+            _hand_back(writer)
+    with block("elif p >= 0 and event_next[e] < 0:"):
+        # what it took on ends before; what other events of the moment leave as it is are runs already
+        write("k = node")
+        _gather(writer)
+        write("k = after[node]", "r = run_first[p]")
+        with block("while r >= 0 and ended_at[r] != p:"):
+            cut(writer, "p")
+            write("r = run_next[r]")
+
+
+def _hand_back(writer: Emitter) -> None:
+    """Let runs that ended at a moment which is gone end at p, before it; others that ended there go on now."""
+    write, block = writer.write, writer.block
+    write("fresh = run_first[p]", "r = run_first[node]")
     with block("while r >= 0:"):
-        write("y = run_next[r]")
+        write("following = run_next[r]")
         with block("if not dead[r]:"):
+            # it has gone on from there before
             write("prior = r if prior < 0 else prior", "ended_at[r] = p", "passing[p] -= 1")
             write("run_next[r] = run_first[p]", "run_first[p] = r")
-        write("r = y")
-    write("if k < 0:", "    continue")
-    write("r = following", "stop = -1", "node = k", "old = run_first[k]", "only = -1", "x = event_first[k]")
-    write("stepping = 1")
+        write("r = following")
 
 
 def _gather(writer: Emitter) -> None:
