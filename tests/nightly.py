@@ -92,9 +92,10 @@ CORRECTIONS = {
     ("test_random_corrections", "test_checkpoints"): 0.07,
     ("test_random_corrections", "test_regions"): 0.08,
     ("test_random_corrections", "test_automata"): 0.1,
-    ("test_random_corrections", "test_automata_where_much_happens"): 0.15,
+    ("test_random_corrections", "test_automata_where_much_happens"): 0.08,
+    ("test_random_corrections", "test_automata_that_ignore_events"): 0.09,
     ("test_arcs_that_come_and_go", "test_in_order"): 0.03,
-    ("test_arcs_that_come_and_go", "test_in_any_order"): 0.05,
+    ("test_arcs_that_come_and_go", "test_in_any_order"): 0.03,
     ("test_sequence_numbers", "test_any_order_of_arrival"): 0.02,
 }
 SUITES = {"engines": ENGINES, "corrections": CORRECTIONS}
@@ -103,6 +104,7 @@ ARGUMENTS = {
     ("test_tie_breakers_in_batches", "test_any_split_gives_what_match_finds"): {"engine": "auto"},
     ("test_totals_over_matches", "test_totals"): {"engine": "auto"},
     ("test_encodings", "test_engines"): {"engine": "auto"},
+    ("test_arcs_that_come_and_go", "test_in_any_order"): {"speculation": "inf"},
 }
 
 

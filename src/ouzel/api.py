@@ -209,7 +209,8 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     - `time_unit` is the unit of an integer time column, 's', 'ms', 'us' or 'ns'.  If it is not said, it is 'ms',
       with a warning where the times do not look like that.
     - `params` are the values of `$x`; `engine` overrides the choice of engine, and `tuning` its switches, for
-      comparison: `{"evaluation": "merging" | "basic" | "backtracking"}` of the automaton,
+      comparison: `{"evaluation": "merging" | "basic" | "backtracking", "ignorable": "on" | "off"}` of the
+      automaton,
       `{"equivalence": "combined" | "dynamic" | "multi" | "selection"}` of the scan,
       `{"plan": "left-deep" | "right-deep" | "bushy" | "((a b) c)", "adapt": "on" | "off", "negation": "pushed" |
       "top"}` of the tree.

@@ -182,8 +182,23 @@ def test_automata(automaton: oz.Automaton, events: pa.Table, random: Any, script
 @settings(max_examples=80)
 @given(automata(silent=False, waiting=False), st.integers(0, 2**32))
 def test_automata_where_much_happens(automaton: oz.Automaton, number: int) -> None:
+    much_happens(automaton, Random(number), 12, 12)
+
+
+@settings(max_examples=80)
+@given(automata(waiting=False, ignoring=True), st.integers(0, 2**32))
+def test_automata_that_ignore_events(automaton: oz.Automaton, number: int) -> None:
     random = Random(number)
-    rows = [{**event, "s": random.choice("aB"), "y": event["y"] / 2} for event in random_events(random, 14)]
+    # where times are few, more is simultaneous; where they are many, more is ignored in a row
+    much_happens(automaton, random, 10, random.choice((6, 12, 24)))
+
+
+def much_happens(automaton: oz.Automaton, random: Random, count: int, latest: int) -> None:
+    rows = [
+        {**event, "ts": random.randint(0, latest), "s": random.choice("aB"), "y": event["y"] / 2}
+        for event in random_events(random, count)
+    ]
     table = pa.Table.from_pylist(rows, pa.schema({"ts": pa.int64(), **algebra.ARROW}))
     with patch("ouzel.physical.automaton.event_lists.SPARE", random.choice((0, 32_768))):
-        bounded(automaton, table, [row["ts"] for row in rows], random_script(random, 32), types=algebra.TYPES)
+        script = random_script(random, 3 * count)
+        bounded(automaton, table, [row["ts"] for row in rows], script, types=algebra.TYPES)

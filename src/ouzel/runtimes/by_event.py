@@ -124,9 +124,12 @@ class ByEvent:
         """Forget what no correction can reach any more."""
         tail.forget(punctuation)
         self._passed = punctuation
-        if not self.runs.is_large:
-            return
-        self._tidy(punctuation)
+        if self.runs.is_large:
+            self.tidy(tail)
+
+    def tidy(self, tail: Tail) -> None:
+        """Let go of what is forgotten, which otherwise is done for much of it at once."""
+        self._tidy(self._passed)
         first = min((int(one.min()) for one in tail.columns(SERIAL) if len(one)), default=self._next_serial)
         self._numbers.drop(first - self._first_serial)
         self._first_serial = first

@@ -338,6 +338,8 @@ class Revising(Matcher):
         return {**super()._header(), "revision": self.revision.written()}
 
     def _states(self) -> dict[str, dict[str, Any]]:
+        if isinstance(self._way, ByEvent):
+            self._way.tidy(self._tail)
         return {"way": self._way.state(), "tail": self._tail.state(), "revising": {"latest": self._latest}}
 
     def _resume_states(self, values: dict[str, Any]) -> None:

@@ -23,7 +23,7 @@ from ouzel.state.parts import in_parts, part
 
 _FLAGS = ("dead", "accepted")
 # So many moments and runs may be old before it is worth to forget them.
-SPARE = 32_768
+SPARE = 8_192
 
 
 class EventLists(ABC):
@@ -86,7 +86,7 @@ class EventLists(ABC):
         if self.limit:
             is_run &= (self.ri[: len(is_run), START] > time - self.limit) | ~cover[ends]
         # where none may go on, nothing is left of the partition
-        kept |= cover & marked(len(kept), ends[is_run])
+        kept |= cover & (marked(len(kept), ends[is_run]) | (moments["passing"].values > 0))
         moment_numbers = _numbers(kept)
         run_numbers = _numbers(is_run)
         self._relink(run_numbers)
@@ -94,8 +94,10 @@ class EventLists(ABC):
         is_event &= kept[np.maximum(self.events["moment_of"].values, 0)]
         event_numbers = _numbers(is_event)
         chosen = np.flatnonzero(kept)
-        for name, of in (("before", moment_numbers), ("after", moment_numbers), ("run_first", run_numbers)):
-            moments[name].values[:] = _renumbered(moments[name].values, of)
+        for name in ("before", "after"):
+            moments[name].values[:] = _renumbered(moments[name].values, moment_numbers)
+        for name in ("run_first", "made_first"):
+            moments[name].values[:] = _renumbered(moments[name].values, run_numbers)
         moments["event_first"].values[:] = _renumbered(moments["event_first"].values, event_numbers)
         self.tails.values[:] = _renumbered(self.tails.values, moment_numbers)
         for column in moments.values():
@@ -136,8 +138,8 @@ class EventLists(ABC):
 
     def _pick_runs(self, places: Integers, numbers: Integers, moments: Integers, events: Integers) -> None:
         runs = self.runs
-        runs["run_next"].values[:] = _renumbered(runs["run_next"].values, numbers)
-        runs["parent"].values[:] = _renumbered(runs["parent"].values, numbers)
+        for name in ("run_next", "made_next", "parent"):
+            runs[name].values[:] = _renumbered(runs[name].values, numbers)
         runs["ended_at"].values[:] = _renumbered(runs["ended_at"].values, moments)
         runs["event_of"].values[:] = _renumbered(runs["event_of"].values, events)
         for column in runs.values():
