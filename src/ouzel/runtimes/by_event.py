@@ -12,10 +12,12 @@ import pyarrow as pa
 from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.automaton.by_event import RunsByEvent
+from ouzel.physical.automaton.counted import miscounted
 from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
+from ouzel.physical.match_table import Flags
 from ouzel.physical.memory.growing import Growing
 from ouzel.runtimes.reported import changes
 from ouzel.runtimes.results import result_table
@@ -75,6 +77,12 @@ class ByEvent:
             events = late.followed_by(events)
         self.now = self.now if until is None else max(until, self.now)
         return {self.name: self._changed(gone, events)}
+
+    def miscounted(self, events: EventTable, gone: EventTable) -> Flags:
+        """Which of some events have numbers that cannot be, once others are gone."""
+        assert self.runs.sequence is not None
+        known = self._of(gone)
+        return miscounted(self.runs, events, self.runs.sequence, known[known >= 0])
 
     def again(self, tail: Tail, since: int, until: int) -> dict[str, pa.Table]:
         """Judge events anew from a time on, as arcs have changed; what changes."""

@@ -31,6 +31,7 @@ from ouzel.runtimes.op_column import (
     INSERT,
     Batch,
     Withdrawn,
+    miscounted_rows,
     read_batch,
     set_aside,
     with_op,
@@ -244,17 +245,15 @@ class Revising(Matcher):
             late, batch = batch.taken(np.flatnonzero(is_late)), batch.taken(np.flatnonzero(~is_late))
         found = withdrawn(batch, self._tail, self.revision.identity, self.reading)
         if op is not None and len(found.without):
-            problems = without_event(batch, found.without, op)
-            if self.reading.on_bad == "error":
-                refuse(problems)
-            set_aside(table, [*report.problems, *problems], report)
+            self._refuse(table, without_event(batch, found.without, op), report)
+        report.withdrawn = len(found.kept) + len(found.own)
+        found = self._without_miscounted(table, batch, found, report)
         until = None if watermark is None else self._ticks(watermark)
         with self._breaking():
             if late is not None:
                 kept = late.events.table if op is None else with_op(late, op)
                 self.late = pa.concat_tables([self.late, kept])
                 self.report.late += len(late.events)
-            report.withdrawn = len(found.kept) + len(found.own)
             self.report.add(report)
             changed = self._take(batch, found)
             self._punctuate(until)
@@ -268,15 +267,36 @@ class Revising(Matcher):
         lacking = batch.events.table.column(sequence).is_null().to_numpy()
         said = "required the number of the event in its partition; got null"
         problems = [Problem(int(row), sequence, said) for row in batch.rows[lacking]]
+        self._refuse(table, problems, report)
+        return batch.taken(np.flatnonzero(~lacking))
+
+    def _without_miscounted(self, table: pa.Table, batch: Batch, found: Withdrawn, report: Report) -> Withdrawn:
+        """The same without events whose numbers contradict those of others: these are malformed."""
+        sequence = self.revision.sequence
+        if sequence is None:
+            return found
+        assert isinstance(self._way, ByEvent)
+        self._know_columns()
+        is_inserted = batch.signs == INSERT
+        is_inserted[found.own] = False
+        places = np.flatnonzero(is_inserted)
+        bad = places[self._way.miscounted(batch.events.taken(places), found.events)]
+        if not len(bad):
+            return found
+        self._refuse(table, miscounted_rows(batch, bad, sequence), report)
+        return replace(found, refused=bad)
+
+    def _refuse(self, table: pa.Table, problems: list[Problem], report: Report) -> None:
+        """Raise for malformed rows of a batch, or set them aside."""
         if self.reading.on_bad == "error":
             refuse(problems)
         set_aside(table, [*report.problems, *problems], report)
-        return batch.taken(np.flatnonzero(~lacking))
 
     def _take(self, batch: Batch, found: Withdrawn) -> EventTable:
         """Take what is inserted and drop what is withdrawn; of these, the events that have been matched."""
         events, now = batch.events, self._way.now
         is_inserted = batch.signs == INSERT
+        is_inserted[found.refused] = False
         if is_inserted.any():
             self._latest = max(self._latest, int(events.end_times[is_inserted].max()))
         is_inserted[found.own] = False
