@@ -135,7 +135,9 @@ def test_numbers_that_cannot_be(first: list[tuple[int, int]], then: list[tuple[i
     matcher = oz.matcher(WIDE, SCHEMA, sequence="n", time_unit="ms")
     push(matcher, *first)
     before = matcher.snapshot()
-    with pytest.raises(oz.DataError, match="column 'n': required a number that no other event of the partition has"):
+    with pytest.raises(
+        oz.DataError, match="column 'n': required a number that no other event of the partition has"
+    ):
         push(matcher, (7, 7), *then)
     assert matcher.snapshot() == before
     matcher = oz.matcher(WIDE, SCHEMA, sequence="n", time_unit="ms", on_bad="quarantine")

@@ -14,7 +14,7 @@ from typing import Any
 from ouzel.compile import compile_query
 from ouzel.errors import OuzelError, did_you_mean, listed
 from ouzel.language.automaton_spec import check_arc, read_arcs, written_automaton
-from ouzel.language.automaton_tree import Arc, Automaton, Query
+from ouzel.language.automaton_tree import ALWAYS, Arc, Automaton, Query
 from ouzel.language.document import automaton_entry, document
 from ouzel.logical.pattern import MASK_BITS
 from ouzel.logical.schema import Schema
@@ -105,7 +105,7 @@ class AutomatonProgram:
 
     def change(self, add: Iterable[Any], remove: Iterable[Any], time: int, base: int) -> Changed:
         """What it takes to have arcs come and go at a time; no event before `base` will be matched any more."""
-        gone = [self._place(id_, time) for id_ in _listed(remove, "remove")]
+        gone = [self._place(id_, time) for id_ in _ids(remove)]
         leaving = {self.slots[place].arc.id for place in gone}
         given = self._given(_listed(add, "add"))
         coming = {arc.id for arc in given}
@@ -134,10 +134,7 @@ class AutomatonProgram:
             content = None  # plain values, but not as JSON has them
         if content is not None and content in self._read:
             return self._read[content]
-        found = [replace(arc, lives=()) for arc in read_arcs(specs, {})]
-        names = [one.name for one in self.automaton.register]
-        for arc in found:
-            check_arc(arc, names, has_window=self.automaton.window is not None)
+        found = [replace(arc, lives=()) for arc in arcs_to_come(specs, self.automaton)]
         if content is not None and len(self._read) < MOST_READ:
             self._read[content] = found
         return found
@@ -246,6 +243,27 @@ def _is_open(plan: PhysicalPlan) -> bool:
 def _slot(arc: Arc) -> Slot:
     lives = [(BEGINNING if a is None else a, END if b is None else b) for a, b in arc.lives]
     return Slot(replace(arc, lives=()), lives)
+
+
+def arcs_to_come(specs: list[Any], automaton: Automaton) -> list[Arc]:
+    """The arcs of specifications that are to come to an automaton; an error if they do not fit."""
+    found, names = list(read_arcs(specs)), [one.name for one in automaton.register]
+    for arc in found:
+        check_arc(arc, names, has_window=automaton.window is not None)
+        if arc.lives != ALWAYS:
+            raise OuzelError(
+                f"change: the arc '{arc.id}' has 'lives': required none, as it lives from the change on\n"
+                "  hint: say when that is with at=…, and end it with another change, remove=[…]"
+            )
+    return found
+
+
+def _ids(remove: Any) -> list[str]:
+    given = _listed(remove, "remove")
+    for id_ in given:
+        if not isinstance(id_, str):
+            raise OuzelError(f"change(remove=…): required ids of arcs, which are texts; got {id_!r}")
+    return given
 
 
 def _listed(given: Any, what: str) -> list[Any]:

@@ -17,6 +17,7 @@ from ouzel.logical.output import event_fields, output_type
 from ouzel.logical.pattern import Component
 from ouzel.physical.contract import Found
 from ouzel.physical.event_table import Integers
+from ouzel.physical.finish.distinct_rows import with_one_zero
 from ouzel.physical.limit_errors import FEWER, LimitError
 from ouzel.physical.match_table import Many, One, Pieces, ends_of
 from ouzel.physical.meaning import arrow_values, times_column
@@ -36,7 +37,9 @@ def result_table(found: Found, threads: int = 1) -> pa.Table:
         return set_table(found, threads)
     if found.rows is not None:
         times = _times(found) if found.query.automaton is None else _lifetimes(found)
-        return pa.table({**dict(zip(found.rows.column_names, found.rows.columns, strict=True)), **times})
+        # of equal rows it must not matter which of them was computed
+        rows = found.rows if found.query.automaton is None else with_one_zero(found.rows)
+        return pa.table({**dict(zip(rows.column_names, rows.columns, strict=True)), **times})
     builder = _Builder(found, threads)
     if found.query.output:
         columns = {column.name: builder.column(column.expression) for column in found.query.output}

@@ -125,9 +125,20 @@ def _window(
     window = automaton.window
     if window is None:
         return None
-    bound = bind_window(window.within, window.source, schema.time.tick, parameters)
+    try:
+        bound = bind_window(window.within, window.source, schema.time.tick, parameters)
+    except QueryError as error:
+        raise _of_window(error, window) from None
     assert bound is not None
     return replace(bound, text=f"WITHIN {window.text}")
+
+
+def _of_window(error: QueryError, window: written_tree.Window) -> QueryError:
+    """An error of WITHIN as one of the value that stands there."""
+    before = len(window.source) - len(window.text)
+    span = Span(max((error.span or Span(0, 0)).start - before, 0), len(window.text))
+    required = (error.required or "").removeprefix("WITHIN ")
+    return QueryError(f"window: {error.message}", window.text, span, required=required)
 
 
 def _partition(automaton: written_tree.Automaton, schema: Schema, event: Component) -> tuple[EquivalenceTest, ...]:

@@ -13,7 +13,7 @@ from ouzel.physical.meaning import integers
 
 
 def miscounted(lists: EventLists, events: EventTable, sequence: str, gone: Integers) -> Flags:
-    """Which of some events, in the order in which they came, cannot be; events by number are `gone` before them."""
+    """Which of some events, as they came, have numbers that cannot be, once others are `gone`, by number."""
     rows = np.arange(len(events))
     parts, times = lists.partitions.number(events, rows), events.end_times
     numbers = integers(events.table.column(sequence))
