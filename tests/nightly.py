@@ -79,6 +79,7 @@ SHARES = {
     ("test_random_corrections", "test_automata"): 0.01,
     ("test_random_corrections", "test_automata_where_much_happens"): 0.02,
     ("test_automata_properties", "test_engines_agree"): 0.03,
+    ("test_automata_properties", "test_the_end_of_the_window"): 0.03,
     ("test_automata_properties", "test_what_is_chosen_agrees"): 0.02,
     ("test_automata_properties", "test_any_split_agrees"): 0.02,
     ("test_arcs_that_come_and_go", "test_in_order"): 0.02,

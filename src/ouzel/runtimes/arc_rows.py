@@ -105,7 +105,9 @@ class ArcRows:
         automaton = self._written.automaton
         arcs = tuple(arcs_to_come(specs, automaton))
         kept = tuple(one for one in automaton.arcs if one.id not in {arc.id for arc in arcs})
-        entry = automaton_entry(written_automaton(replace(automaton, arcs=(*kept, *arcs))), None, None)
+        named = tuple(dict.fromkeys((*automaton.states, automaton.start, *automaton.final)))
+        changed = replace(automaton, arcs=(*kept, *arcs), states=named)
+        entry = automaton_entry(written_automaton(changed), None, None)
         compile_query(document([entry], "automaton"), self.schema, self.params, *self.how)
 
 

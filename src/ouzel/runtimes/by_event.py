@@ -33,9 +33,9 @@ def keeps_by_event(plans: Sequence[Plan], ties: Sequence[str], *, by_arrival: bo
     if len(plans) != 1 or ties or by_arrival or not isinstance(plan := plans[0].physical, RowPlan):
         return False
     automaton = plan.written.automaton
-    return (
-        plan.epochs is not None and automaton is not None and automaton.types is None and not plan.operands.calls
-    )
+    if plan.epochs is None or automaton is None or automaton.types is not None:
+        return False
+    return not automaton.waits and not plan.operands.calls
 
 
 class ByEvent:

@@ -178,7 +178,7 @@ class Matcher:
         time = max(self._newest, self.now) + 1 if at is None else self._ticks(at, "change(at=…)")
         if time < self.now:
             raise OuzelError(f"change: at {at!r}, which time has passed: required {self.now} or later")
-        return self._program.change(add, remove, time, self._settled)
+        return self._program.change(add, remove, time, self.now, self._settled)
 
     @property
     def _newest(self) -> int:

@@ -205,7 +205,8 @@ class Revising(Matcher):
                 if changed.is_new:
                     way.become(self._chain.all_plans[0], self._tail)
                 return self._told(way.again(self._tail, changed.time, self._until()), began)
-            return self._go(self._tail.between(changed.time, way.now), began)
+            self._know_columns()
+            return self._told(way.again(self._tail, changed.time, self._until()), began)
 
     def _suits(self, plan: Plan) -> bool:
         """Whether a plan of other arcs can be corrected in the way that there is."""

@@ -55,6 +55,7 @@ def bind_automaton(
         automaton=RegisterAutomaton(
             start=automaton.start,
             final=_final(automaton),
+            final_at_end=_final_at_end(automaton),
             register=register,
             arcs=arcs,
             types=event.type_names if automaton.events else None,
@@ -69,6 +70,16 @@ def _final(automaton: written_tree.Automaton) -> dict[str, int]:
     for arc in automaton.arcs:
         for since, _until in arc.lives if arc.final else ():
             first = BEGINNING if since is None else since
+            found[arc.target] = min(found.get(arc.target, END), first)
+    return found
+
+
+def _final_at_end(automaton: written_tree.Automaton) -> dict[str, int]:
+    """The same for windows that end: at the time at which another arc comes they have ended before it."""
+    found = dict.fromkeys(automaton.final, BEGINNING)
+    for arc in automaton.arcs:
+        for since, _until in arc.lives if arc.final else ():
+            first = BEGINNING if since is None else since + (not arc.end_of_window)
             found[arc.target] = min(found.get(arc.target, END), first)
     return found
 
