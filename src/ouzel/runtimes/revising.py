@@ -23,6 +23,7 @@ from ouzel.language.document import is_list
 from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
+from ouzel.runtimes.arcs import Changed
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.by_event import ByEvent, keeps_by_event
 from ouzel.runtimes.kinds import without_views
@@ -103,7 +104,7 @@ class Revising(Matcher):
                     "order=, arcs at the end of the window, and cycles of arcs that consume nothing"
                 )
             return None
-        return ByEvent(plans[0], self.limits, self._no_events, sequence)
+        return ByEvent(plans[0], self.limits, self._no_events, self._promises, sequence)
 
     def _regions(self) -> Regions | None:
         """Correct region by region, where every query can be, and none comes or goes."""
@@ -217,6 +218,16 @@ class Revising(Matcher):
     def _newest(self) -> int:
         return self._latest
 
+    def _changed(self, add: Any, remove: Any, at: Any) -> Changed:
+        changed = super()._changed(add, remove, at)
+        promised = self._way.promised if isinstance(self._way, ByEvent) else BEGINNING
+        if changed.time <= self._latest and changed.time < promised:
+            raise OuzelError(
+                f"change: at {at!r}, before which events of some partitions were not to change any more: required "
+                f"{min(promised, self._latest + 1)} or later"
+            )
+        return changed
+
     @property
     def _settled(self) -> int:
         return self._way.head.base if isinstance(self._way, Rewound) and self._speculates else self.now
@@ -240,7 +251,7 @@ class Revising(Matcher):
         table = fitted(events, self.schema)
         batch = self._counted_only(table, read_batch(table, op, self._intake, report), report)
         self._check_types(batch.events)
-        is_late, late = batch.events.end_times < self.now, None
+        is_late, late = self._promises.late(batch.events, self.now), None
         if is_late.any():
             self._check_late(int(is_late.sum()), len(is_late))
             late, batch = batch.taken(np.flatnonzero(is_late)), batch.taken(np.flatnonzero(~is_late))
@@ -315,10 +326,17 @@ class Revising(Matcher):
             order.now = max(order.now, self._latest - order.delay)
         order.now = order.now if until is None else max(order.now, until)
 
-    def advance(self, watermark: Any) -> Result:
-        """Let time pass: nothing before the watermark will be inserted or withdrawn any more.  What changes."""
+    def advance(self, watermark: Any, where: str | None = None) -> Result:
+        """Let time pass: nothing before the watermark will be inserted or withdrawn any more.  What changes.
+
+        With a condition on the columns of events, that is said of those alone for which it is true, as in
+        `advance(t, where="symbol = 'IBM'")`: such rows are late from then on, and no match is final by that.
+        """
         began = self._check_open()
         until = self._ticks(watermark)
+        if where is not None:
+            self._promises.add(self._promises.read(until, where))
+            until = self.now
         with self._breaking():
             self._punctuate(until)
             return self._go(self._tail.none, began)
@@ -338,6 +356,7 @@ class Revising(Matcher):
 
     def _told(self, result: dict[str, pa.Table], began: float) -> Result:
         """What has changed, once all else is forgotten that no correction can reach."""
+        self._promises.forget(self.now)
         self._way.forget(self._tail, self.now)
         self.report.matches += sum(int(pc.sum(table.column(OP)).as_py() or 0) for table in result.values())
         if self.revision.is_plain:

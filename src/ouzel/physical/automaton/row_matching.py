@@ -35,6 +35,8 @@ class RowMatching(RunMatching):
         super().__init__(plan, limits, once=once, threads=threads)
         self.plan = plan
         self.waiting_runs = WaitingRuns(plan)
+        # what a register automaton reads of an event is in registers, once the event was consumed (AFA, F.1)
+        self.memory.retained.rows.are_read = plan.written.automaton is None
 
     def bind(self, prepared: Prepared, base: int) -> Bound:  # noqa: ARG002
         """There are no variables: results are rows."""
