@@ -144,9 +144,11 @@ class Revising(Matcher):
 
     def explain(self) -> str:
         """The queries, how they run now, and how they are corrected."""
-        return "\n\n".join([super().explain(), "\n".join(section("corrections", self._corrections()))])
+        return "\n\n".join([super().explain(), "\n".join(section("corrections", self.corrections))])
 
-    def _corrections(self) -> list[str]:
+    @property
+    def corrections(self) -> list[str]:
+        """How matches are corrected, in words."""
         op, ticks = self.revision.op, self.revision.speculation
         rows = [] if op is None else [f"rows with -1 in '{op}' withdraw events"]
         if self.revision.sequence is not None:
