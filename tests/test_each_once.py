@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,9 @@ ARRAYS = st.lists(st.lists(SMALL | ANY, max_size=20), min_size=1, max_size=3)
 
 @given(ARRAYS, st.sampled_from((np.int64, np.int32)))
 def test_as_a_set(some: list[list[int]], kind: type) -> None:
-    arrays = [np.array([one % 2**31 if kind is np.int32 else one for one in part], kind) for part in some]
+    arrays: list[Any] = [
+        np.array([one % 2**31 if kind is np.int32 else one for one in part], kind) for part in some
+    ]
     found = each_once(*arrays)
     assert found.dtype == np.int64
     assert found.tolist() == sorted({one for part in arrays for one in part.tolist()})

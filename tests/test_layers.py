@@ -88,6 +88,7 @@ ROOMS = {
             "intake",
             "kept_parameters",
             "ordering",
+            "promises",
             "roster",
             "matcher",
         }

@@ -108,10 +108,14 @@ class Query:
         engine: str = "auto",
         tuning: Mapping[str, str] | None = None,
         spark: SparkOptions | None = None,
+        speculation: int | timedelta | str | None = None,
+        op: str | None = None,
+        identity: Sequence[str] | None = None,
         **reading: Any,
     ) -> str:
         """Say what the query means and how it will be run; what is not said here is as in `match`."""
-        check_names(reading, ("params", "engine", "tuning", "spark"))
+        check_names(reading, ("params", "engine", "tuning", "spark", "speculation", "op", "identity"))
+        revision = revision_of(speculation, op, identity, is_punctuated=False)
         query = self._with(optional("params", params, Mapping, DICT) or {})
         tuning = tuning_of(tuning)
         if events is None:
@@ -122,8 +126,12 @@ class Query:
 
             options = optional("spark", spark, SparkOptions, SPARK) or SparkOptions()
             how = _of_spark(reading_of(**reading), events.columns)
-            return explain_dataframe(events, query.text, query.params, how, engine, tuning, options)
-        table, _restore = ingest(events, reading_of(**reading), Report(), query._used)
+            if not events.isStreaming:
+                _check_speculation(revision, speculation)
+            revised = revision, speculation or 0
+            return explain_dataframe(events, query.text, query.params, how, engine, tuning, options, *revised)
+        _check_speculation(revision, speculation)
+        table, _restore = ingest(events, reading_of(**reading), Report(), query._used, netting(revision))
         plans = [known(fitted(plan, table), table) for plan in query._compile(table, engine, tuning).plans]
         return explain(plans, table)
 

@@ -14,6 +14,8 @@ from ouzel.logical.query import BoundQuery
 FEWER = "a narrower window, more conditions, or skip_till_next_match"
 COUNTING = "OUTPUT AGGREGATE or mode='compressed' where the number of matches is enough"
 
+AUTOMATON = "a narrower window, or more conditions on the arcs that leave the start"
+
 
 class LimitError(OuzelError):
     """Something went beyond a limit; `hints` are what can be done about it."""
@@ -43,6 +45,8 @@ def advising(query: BoundQuery) -> Iterator[None]:
 
 def _suiting(hint: str, query: BoundQuery) -> str:
     """What of a hint suits a query."""
+    if query.automaton is not None and hint in (FEWER, COUNTING):
+        return AUTOMATON if hint == FEWER else ""
     is_plain = not _is_of_sets(query.pattern)
     if hint == FEWER and (not is_plain or query.strategy is not Strategy.SKIP_TILL_ANY_MATCH):
         return "a narrower window, or more conditions"

@@ -14,7 +14,7 @@ from typing import Any
 from ouzel.compile import compile_query
 from ouzel.errors import OuzelError, did_you_mean, listed
 from ouzel.language.automaton_spec import check_arc, read_arcs, written_automaton
-from ouzel.language.automaton_tree import Arc, Automaton, Query
+from ouzel.language.automaton_tree import ALWAYS, Arc, Automaton, Query
 from ouzel.language.document import automaton_entry, document
 from ouzel.logical.pattern import MASK_BITS
 from ouzel.logical.schema import Schema
@@ -103,9 +103,12 @@ class AutomatonProgram:
 
     # ---- arcs --------------------------------------------------------------------------------------------
 
-    def change(self, add: Iterable[Any], remove: Iterable[Any], time: int, base: int) -> Changed:
-        """What it takes to have arcs come and go at a time; no event before `base` will be matched any more."""
-        gone = [self._place(id_, time) for id_ in _listed(remove, "remove")]
+    def change(self, add: Iterable[Any], remove: Iterable[Any], time: int, now: int, base: int) -> Changed:
+        """What it takes to have arcs come and go at a time, `now` or later.
+
+        No event before `base` will be matched any more.
+        """
+        gone = [self._place(id_, time) for id_ in _ids(remove)]
         leaving = {self.slots[place].arc.id for place in gone}
         given = self._given(_listed(add, "add"))
         coming = {arc.id for arc in given}
@@ -120,6 +123,7 @@ class AutomatonProgram:
         return Changed(
             self,
             time,
+            now,
             base,
             gone,
             [place for place in came if place is not None],
@@ -134,10 +138,7 @@ class AutomatonProgram:
             content = None  # plain values, but not as JSON has them
         if content is not None and content in self._read:
             return self._read[content]
-        found = [replace(arc, lives=()) for arc in read_arcs(specs, {})]
-        names = [one.name for one in self.automaton.register]
-        for arc in found:
-            check_arc(arc, names, has_window=self.automaton.window is not None)
+        found = [replace(arc, lives=()) for arc in arcs_to_come(specs, self.automaton)]
         if content is not None and len(self._read) < MOST_READ:
             self._read[content] = found
         return found
@@ -160,6 +161,7 @@ class Changed:
 
     program: AutomatonProgram
     time: int
+    now: int
     base: int
     gone: list[int]
     came: list[int]
@@ -177,17 +179,37 @@ class Changed:
         assert isinstance(plan, RowPlan)
         assert plan.epochs is not None
         self._live(self.program.slots)
-        plan.epochs.change(self.time, self.came, self.gone)
+        arcs = [slot.arc for slot in self.program.slots]
+        for time in sorted({self.time, self._later}):
+            came, gone = ([one for one in some if self._at(arcs[one]) == time] for some in (self.came, self.gone))
+            if came or gone:
+                plan.epochs.change(time, came, gone)
         plan.epochs.forget(self.base)
+
+    @property
+    def _later(self) -> int:
+        """From when on arcs at the end of the window can come and go: windows that end now are over."""
+        return max(self.time, min(self.now, END - 1) + 1)
+
+    def _at(self, arc: Arc) -> int:
+        """When an arc comes or goes."""
+        return self._later if arc.end_of_window else self.time
 
     def plan(self, suits: Callable[[Plan], bool] = lambda _plan: True) -> None:
         """Plan anew, if that has to be; what is wrong with new arcs is said before anything has changed."""
         if not self.is_new:
             return
         program = self.program
+        waiting = next((arc for arc in self.new if arc.end_of_window), None)
+        if waiting is not None and isinstance(program.chain.links[0].physical, RowPlan):
+            raise OuzelError(
+                f"change: the arc '{waiting.id}' is new and waits for the end of the window, for which runs wait "
+                "from their last event on\n  hint: have it among the arcs at first, and remove it until it is to "
+                "come; or name the engine when the matcher is made: engine='reference'"
+            )
         slots = [Slot(slot.arc, list(slot.lives)) for slot in program.slots]
         self._live(slots)
-        slots += [Slot(arc, [(self.time, END)]) for arc in self.new]
+        slots += [Slot(arc, [(self._at(arc), END)]) for arc in self.new]
         if len(slots) > KEPT:
             slots = [slot for slot in slots if slot.lives_at(self._horizon())]
         link = program.chain.links[0]
@@ -224,14 +246,15 @@ class Changed:
         """Note which arcs live from the time on, and forget lives that are long over."""
         for place in self.gone:
             since, _until = slots[place].lives.pop()
-            if since < self.time:
-                slots[place].lives.append((since, self.time))
+            time = self._at(slots[place].arc)
+            if since < time:
+                slots[place].lives.append((since, time))
         for place in self.came:
-            lives = slots[place].lives
-            if lives and lives[-1][1] == self.time:
+            lives, time = slots[place].lives, self._at(slots[place].arc)
+            if lives and lives[-1][1] == time:
                 lives.append((lives.pop()[0], END))
             else:
-                lives.append((self.time, END))
+                lives.append((time, END))
         horizon = self._horizon()
         for slot in slots:
             if slot.lives and slot.lives[0][1] <= horizon:
@@ -246,6 +269,27 @@ def _is_open(plan: PhysicalPlan) -> bool:
 def _slot(arc: Arc) -> Slot:
     lives = [(BEGINNING if a is None else a, END if b is None else b) for a, b in arc.lives]
     return Slot(replace(arc, lives=()), lives)
+
+
+def arcs_to_come(specs: list[Any], automaton: Automaton) -> list[Arc]:
+    """The arcs of specifications that are to come to an automaton; an error if they do not fit."""
+    found, names = list(read_arcs(specs)), [one.name for one in automaton.register]
+    for arc in found:
+        check_arc(arc, names, has_window=automaton.window is not None)
+        if arc.lives != ALWAYS:
+            raise OuzelError(
+                f"change: the arc '{arc.id}' has 'lives': required none, as it lives from the change on\n"
+                "  hint: say when that is with at=…, and end it with another change, remove=[…]"
+            )
+    return found
+
+
+def _ids(remove: Any) -> list[str]:
+    given = _listed(remove, "remove")
+    for id_ in given:
+        if not isinstance(id_, str):
+            raise OuzelError(f"change(remove=…): required ids of arcs, which are texts; got {id_!r}")
+    return given
 
 
 def _listed(given: Any, what: str) -> list[Any]:

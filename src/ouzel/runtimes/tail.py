@@ -94,7 +94,7 @@ class Tail:
             runs[-FANOUT:] = [Run(_whole(merged))] if len(merged) else []
 
     def remove(self, chosen: Integers) -> None:
-        """Drop events by their places, as `at` tells them."""
+        """Drop events by their places, as `at` and `every` tell them."""
         begin = 0
         for place, run in enumerate(self._runs):
             own = chosen[(chosen >= begin) & (chosen < begin + len(run))] - begin
@@ -116,6 +116,18 @@ class Tail:
                 places.append(own + begin)
                 found.append(run.events.taken(own))
             begin += len(run)
+        return self._placed(places, found)
+
+    def every(self) -> tuple[Integers, EventTable]:
+        """All events, by time: their places, and themselves."""
+        begin, places, found = 0, [np.zeros(0, np.int64)], []
+        for run in self._runs:
+            places.append(begin + (np.arange(len(run)) if run.gone is None else np.flatnonzero(~run.gone)))
+            found.append(run.left)
+            begin += len(run)
+        return self._placed(places, found)
+
+    def _placed(self, places: list[Integers], found: list[EventTable]) -> tuple[Integers, EventTable]:
         events = _joined(found, self.none)
         order = np.argsort(events.end_times, kind="stable")
         return np.concatenate(places)[order], events.taken(order)

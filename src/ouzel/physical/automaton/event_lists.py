@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.times import BEGINNING
 from ouzel.physical.automaton.by_event_source import EVENTS, MOMENTS, RUNS
 from ouzel.physical.automaton.registers import START
 from ouzel.physical.compiled.texts import Texts
@@ -72,11 +73,16 @@ class EventLists(ABC):
         """Whether there is so much more than was left when it was tidied up last that it is worth it again."""
         return len(self.moments["times"]) + len(self.runs["dead"]) > 2 * self._remembered + SPARE
 
-    def forget(self, time: int) -> Integers:
-        """Forget what no event from a time on can change; the new number of every event, -1 for those gone."""
+    def forget(self, since: int | Integers) -> Integers:
+        """Forget what no event from a time on can change; the new number of every event, -1 for those gone.
+
+        The time may be another one for every partition.
+        """
         moments, runs = self.moments, self.runs
         times, parts = moments["times"].values, moments["part"].values
         linked = moments["before"].values != -2
+        bounds = since if isinstance(since, np.ndarray) else np.full(self.partitions.count, since)
+        time = bounds[parts]
         kept = linked & (times >= time)
         # the last moment of each partition before that time, whose runs may go on
         after = moments["after"].values
@@ -84,13 +90,15 @@ class EventLists(ABC):
         ends = runs["ended_at"].values
         is_run = ~runs["dead"].values & (kept | cover)[ends]
         if self.limit:
-            is_run &= (self.ri[: len(is_run), START] > time - self.limit) | ~cover[ends]
+            oldest = np.maximum(time, BEGINNING + self.limit) - self.limit
+            is_run &= (self.ri[: len(is_run), START] > oldest[ends]) | ~cover[ends]
         # where none may go on, nothing is left of the partition
         kept |= cover & (marked(len(kept), ends[is_run]) | (moments["passing"].values > 0))
         moment_numbers = _numbers(kept)
         run_numbers = _numbers(is_run)
         self._relink(run_numbers)
-        is_event = (self.events["moment_of"].values >= 0) & (self.events["clocks"].values >= time)
+        is_event = self.events["moment_of"].values >= 0
+        is_event &= self.events["clocks"].values >= bounds[self.events["parts"].values]
         is_event &= kept[np.maximum(self.events["moment_of"].values, 0)]
         event_numbers = _numbers(is_event)
         chosen = np.flatnonzero(kept)
