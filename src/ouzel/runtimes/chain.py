@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -26,7 +27,7 @@ from ouzel.physical.automaton.row_matching import RowMatching
 from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.contract import Adapts, Counters, Found, Matching, PhysicalPlan, Takes
 from ouzel.physical.event_table import EventTable
-from ouzel.physical.limit_errors import advising
+from ouzel.physical.limit_errors import advising, of_list
 from ouzel.physical.limits import Limits
 from ouzel.physical.shared.matching import SharedMatching
 from ouzel.runtimes.composites import Inbox, composite_events, read_by
@@ -158,7 +159,7 @@ class Chain:
         settled: dict[str, int | None] = {}
         for link in self.links:
             until = earliest(now, *(settled[name] for name in link.reads)) if link.reads else now
-            with advising(link.plans[0].query):
+            with link.advising(is_alone=len(self.links) == 1):
                 for found in link.push(link.given(events, made, until), until):
                     query = found.query
                     results[query.name] = link.result(found, until)
@@ -273,6 +274,12 @@ class _Link:
             read = read.taken(np.flatnonzero(read.end_times >= self.since))
         self.inbox.add(read)
         return self.inbox.before(until)
+
+    def advising(self, *, is_alone: bool) -> AbstractContextManager[None]:
+        """Let errors of limits suit the query, with its name if there are others; plans of several see to it."""
+        if len(self.plans) > 1:
+            return nullcontext()
+        return advising(self.plan.query, "" if is_alone else of_list(self.plan.query))
 
     def push(self, events: EventTable, until: int | None) -> list[Found]:
         """Match events; none that ends before a time will follow."""

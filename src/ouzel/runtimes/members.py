@@ -20,6 +20,7 @@ from ouzel.physical import ENGINES
 from ouzel.physical.apart import ApartPlan
 from ouzel.physical.contract import Counters, Found, Tell
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.limit_errors import advising, of_set
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.time_values import watermark_ticks
 from ouzel.state.parts import in_parts, part
@@ -143,7 +144,8 @@ class MembersMatching:
         query = self.plan.query
         tables, spans = [], []
         for id_, one in self.alone.items():
-            found, table = one.found(events, now)
+            with advising(query, of_set(id_)):
+                found, table = one.found(events, now)
             if table.num_rows:
                 tables.append(with_id(table, self.members.id, id_, self.members.id_type))
                 matches = found.matches
@@ -181,7 +183,7 @@ def plans_of(plan: ApartPlan, id_: Any, values: dict[str, Any]) -> list[Plan]:
         error.add_note(f"in the query {id_!r} of the set")
         raise
     except OuzelError as error:
-        raise type(error)(f"the query {id_!r} of the set: {error}") from None
+        raise type(error)(f"{of_set(id_)}: {error}") from None
 
 
 def with_id(table: pa.Table, name: str, id_: Any, arrow: pa.DataType) -> pa.Table:

@@ -34,6 +34,8 @@ class RowMatching(RunMatching):
         super().__init__(plan, limits, once=once, threads=threads)
         self.plan = plan
 
+    _counts_ends = False  # several may give one row
+
     def bind(self, prepared: Prepared, base: int) -> Bound:  # noqa: ARG002
         """There are no variables: results are rows."""
         raise AssertionError("results that are rows bind nothing")
@@ -52,7 +54,8 @@ class RowMatching(RunMatching):
             handed = self._handed(prepared, base)
             if len(handed.found):
                 plan = self.plan
-                found = found_rows(plan.written, plan.ends, plan.slots, handed, memory.retained, memory.texts)
+                rows = found_rows(plan.written, plan.ends, plan.slots, handed, memory.retained, memory.texts)
+                found = rows.within(self.limits, self.counters)
         if not self.once:
             memory.settle(0)
             if now is not None:
@@ -82,7 +85,8 @@ class RowMatching(RunMatching):
         ranges = split_evenly(begins, self.threads) if is_shared else [(0, len(begins) - 1)]
         if len(ranges) == 1:
             return _of(self._drive(prepared, base, begins, arguments, self._bounds))
-        bounds = RunBounds.of(self.limits, self.room.part(len(ranges)), self.plan.widths)
+        room = self.room.part(len(ranges))
+        bounds = RunBounds.of(self.limits, room, self.plan.widths, written=self._counts_ends)
 
         def part(ends: tuple[int, int]) -> Driven:
             """The matches of some partitions."""
@@ -93,8 +97,6 @@ class RowMatching(RunMatching):
         found, integers, floats = (
             np.concatenate([getattr(one, name) for one in parts]) for name in ("found", "integers", "floats")
         )
-        if len(found) > self.limits.max_matches:
-            raise self.limits.exceeded("max_matches")
         return Handed(found, integers, floats)
 
 
