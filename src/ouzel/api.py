@@ -17,7 +17,7 @@ from ouzel.automata import Automaton
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError, QueryError
 from ouzel.explanation import explain
-from ouzel.forms import parameters_of, text_of
+from ouzel.forms import parameters_of, sets_in, text_of
 from ouzel.language import algebra_tree as algebra
 from ouzel.language import parse
 from ouzel.language.document import is_list
@@ -65,6 +65,7 @@ class Query:
         optional("params", params, Mapping, DICT)
         self.text = text_of(given)
         self.params = {**parameters_of(given), **(params or {})}
+        self._sets = sets_in(given)
         written = parse(self.text)
         if self.params:
             check_used(written, self.text, self.params)
@@ -77,7 +78,9 @@ class Query:
 
     def with_params(self, **params: Any) -> Query:
         """The same query with other values for its parameters."""
-        return Query(self.text, {**self.params, **params})
+        other = Query(self.text, {**self.params, **params})
+        other._sets = self._sets
+        return other
 
     def _given(self, results: Mapping[str, Any]) -> Any:
         """What is given back of results by name: the only one, or all of them in the order of the queries."""
@@ -98,6 +101,8 @@ class Query:
         """The same with other values, which are checked when the query meets events."""
         other = copy(self)
         other.params = {**self.params, **params}
+        for one in self._sets:
+            one.check_values(other.params)
         return other
 
     def explain(
@@ -390,7 +395,7 @@ def matcher(  # noqa: PLR0913 - what is not needed is not said
     """
     query = query if isinstance(query, Query) else Query(query)
     reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
-    both = {**query.params, **(optional("params", params, Mapping, DICT) or {})}
+    both = query._with(optional("params", params, Mapping, DICT) or {}).params
     revision = revision_of(speculation, op, identity, sequence, is_punctuated=watermark is not None)
     ahead = "inf" if sequence is not None else speculation or 0
     kind = Matcher if revision is None else partial(Revising, revision=revision, speculation=ahead)

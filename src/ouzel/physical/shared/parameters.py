@@ -19,8 +19,8 @@ from ouzel.logical.times import BEGINNING, END
 from ouzel.logical.values import Kind, from_arrow
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.meaning import integers
-from ouzel.physical.shared.conditions import EXACT, Test, Values
 from ouzel.physical.shared.outline import Outline
+from ouzel.physical.shared.questions import EXACT, Test, Values
 
 _NUMBERS = (Kind.INTEGER, Kind.UNSIGNED, Kind.FLOAT, Kind.DECIMAL)
 

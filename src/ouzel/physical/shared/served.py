@@ -15,11 +15,12 @@ from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.event_table import Integers
 from ouzel.physical.shared.columns import Columns
-from ouzel.physical.shared.conditions import Reader, Values
+from ouzel.physical.shared.conditions import Reader
 from ouzel.physical.shared.graph import Graph
 from ouzel.physical.shared.layout import Layout
 from ouzel.physical.shared.outline import Outline, outline_of
 from ouzel.physical.shared.parameters import lives_of, values_of, values_of_row
+from ouzel.physical.shared.questions import Values
 from ouzel.physical.shared.tables import Table
 from ouzel.physical.shared.text_outline import text_outline
 
