@@ -16,6 +16,7 @@ from ouzel.arguments import CALLABLE, DICT, check_names, optional, reading_of, r
 from ouzel.automata import Automaton
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError, QueryError
+from ouzel.explain.layout import section
 from ouzel.explanation import explain
 from ouzel.forms import parameters_of, sets_in, text_of
 from ouzel.language import algebra_tree as algebra
@@ -33,7 +34,7 @@ from ouzel.physical.contract import KeepsGraph
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.query_sets import Queries
-from ouzel.rule_tables import NO_QUERIES, Prepared, prepared
+from ouzel.rule_tables import NO_QUERIES, Prepared, prepared, rules_words
 from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.compressed import compress
 from ouzel.runtimes.embedded import Progress, run_program
@@ -113,11 +114,17 @@ class Query:
         engine: str = "auto",
         tuning: Mapping[str, str] | None = None,
         spark: SparkOptions | None = None,
+        rules: Any = None,
         **reading: Any,
     ) -> str:
         """Say what the query means and how it will be run; what is not said here is as in `match`."""
-        check_names(reading, ("params", "engine", "tuning", "spark"))
+        check_names(reading, ("params", "engine", "tuning", "spark", "rules"))
         query = self._with(optional("params", params, Mapping, DICT) or {})
+        if rules is not None:
+            ruled = prepared(query.text, query.params, rules, is_spark(events) and events.isStreaming)
+            said = "\n".join(section("rules", rules_words(query.text, query.params, rules)))
+            query = Query(ruled.text, ruled.params)
+            return f"{query.explain(events, engine=engine, tuning=tuning, spark=spark, **reading)}\n\n{said}"
         tuning = tuning_of(tuning)
         if events is None:
             compiled = compile_query(query.text, open_schema(), query.params or None, engine, tuning)

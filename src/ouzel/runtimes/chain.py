@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.errors import OuzelError
+from ouzel.explanation import Count
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
@@ -120,13 +121,22 @@ class Chain:
             found.append((tuple(replace(plans[name], physical=physical) for name in link.names), physical))
         return found
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """How many queries there are now of each set that is by itself."""
-        own = [(link.names[0], link.matching) for link in self.links if link.plan.query.members is not None]
-        found = {name: len(one.alone) for name, one in own if isinstance(one, MembersMatching)}
-        shared_ones = [(name, one) for name, one in own if isinstance(one, SharedMatching)]
-        return found | {name: len(one.served.live()) for name, one in shared_ones if len(one.served.items) == 1}
+    def counted(self, now: int) -> dict[str, Count]:
+        """How many queries there are at a time of each set that is by itself."""
+        found = {}
+        for link in self.links:
+            one = link.matching
+            if link.plan.query.members is None or (isinstance(one, SharedMatching) and len(one.served.items) > 1):
+                continue
+            if isinstance(one, MembersMatching | SharedMatching):
+                since, until = one.lives.T
+                found[link.names[0]] = Count(
+                    len(since),
+                    int(np.count_nonzero(since > now)),
+                    int(np.count_nonzero(until <= now)),
+                    is_bounded=any(link.plan.query.members.written.valid),
+                )
+        return found
 
     def counters(self, before: Counters) -> Counters:
         """What its matchings did, added to what was done before they began."""

@@ -158,9 +158,14 @@ class MembersMatching:
         intervals = starts[order], ends[order], start_times[order], end_times[order]
         return (Found.of_rows(query, table, intervals, events),)
 
+    @property
+    def lives(self) -> Any:
+        """From when until when each of them is valid."""
+        return np.array([(one.since, one.until) for one in self.alone.values()], np.int64).reshape(-1, 2)
+
     def state(self) -> State:
         """The states of all, by their place, and from when until when each is valid."""
-        valid = np.array([(one.since, one.until) for one in self.alone.values()], np.int64).reshape(-1, 2)
+        valid = self.lives
         states = {str(place): one.chain.state() for place, one in enumerate(self.alone.values())}
         return {"valid": valid, **in_parts(states)}
 

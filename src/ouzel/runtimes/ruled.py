@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.errors import OuzelError, StateError
+from ouzel.explain.layout import section
 from ouzel.language.document import document, is_list, text_entries
 from ouzel.logical.members import rows_name
 from ouzel.logical.parameters import ROWS
@@ -94,6 +95,15 @@ class Ruled:
     def now(self) -> int:
         """The time that has passed."""
         return self.matcher.now
+
+    def explain(self) -> str:
+        """The queries that are there, and what of rules is to come."""
+        coming = f"; rows to come: {len(self.agenda):,}"
+        if self.agenda:
+            coming += f", the next at {self.agenda[0].since}"
+        return "\n\n".join(
+            [self.matcher.explain(), *section("rules", [f"queries there: {self.matcher.query_count:,}{coming}"])]
+        )
 
     def _as_given(self) -> list[dict[str, str]]:
         """What must be the same for as long as there is a state: the queries as they were at first."""

@@ -177,6 +177,11 @@ class SharedMatching:
         return item.query, ": ".join([of_list(item.query), *own] if len(self.plan.queries) > 1 else own)
 
     @property
+    def lives(self) -> Any:
+        """From when until when each query that is there is valid."""
+        return self.served.lives()
+
+    @property
     def plan_now(self) -> SharedPlan:
         """The plan with those that it serves now."""
         return replace(self.plan, at_work=self.served)
