@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from heapq import heapify, heappop, heappush
 from typing import Any, Protocol
@@ -65,6 +65,11 @@ class Version:
     said: Any
 
     @property
+    def is_over(self) -> bool:
+        """Whether it has ended when it begins."""
+        return self.until <= self.since
+
+    @property
     def place(self) -> tuple[int, int, int]:
         """Where it stands on the agenda."""
         return self.since, self.meant, self.number
@@ -80,8 +85,10 @@ class Ruled:
         self.text, self.params, self.rules, self._make = text, params, rules, make
         self.matcher = make(text, params)
         self._begun = [*([] if first is None else [{"rules": rows_name(first)}]), *self._as_given()]
-        self.agenda: list[Version] = []
-        self._hold(self._first())
+        given = list(self._first())
+        # one whose time is over when it begins is not there before that either, and ends another of its id
+        self.agenda: list[Version] = sorted((replace(one, said=None) for one in given if one.is_over), key=_place)
+        self._hold(one for one in given if not one.is_over)
         self._number, self._has_seen = 0, False
         if first is not None:
             self.take(first)
