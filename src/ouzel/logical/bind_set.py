@@ -13,6 +13,7 @@ from ouzel.language.set_tree import QuerySet
 from ouzel.logical.algebra.bind_query import bind_algebra
 from ouzel.logical.algebra.streams import INTERVAL
 from ouzel.logical.automata.bind_automaton import bind_automaton
+from ouzel.logical.lifetimes import check_lives
 from ouzel.logical.members import Members, check_numbers, check_others, example, parameters_of
 from ouzel.logical.parameters import names_in
 from ouzel.logical.query import BoundQuery, bind
@@ -29,6 +30,8 @@ def bind_set(written: QuerySet, schema: Schema, parameters: Mapping[str, Any] | 
     if rows is not None:
         check_others(written, rows, others)
         check_numbers(rows, parameters_of(written, rows.schema))
+        if not schema.is_open:
+            check_lives(written, rows, schema.time)
         known = {**others, **example(written, rows)}
     template = written.template
     if isinstance(template, algebra.Query):

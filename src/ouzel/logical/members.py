@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from ouzel.errors import OuzelError
 from ouzel.language.set_tree import QuerySet
+from ouzel.logical.lifetimes import lives_of
 from ouzel.logical.parameters import ROWS
 from ouzel.logical.schema import Schema
 
@@ -64,18 +65,20 @@ class Members:
         """The columns that hold values of parameters."""
         return [] if self.rows is None else parameters_of(self.written, self.rows.schema)
 
-    def values(self) -> Iterator[tuple[Any, dict[str, Any], tuple[Any, Any]]]:
-        """Of each query the id, the values of all parameters, and from when until when it is valid."""
+    def values(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Of each query the id, and the values of all parameters."""
         assert self.rows is not None
         for batch in self.rows.to_batches(max_chunksize=1_000):
             for row in batch.to_pylist():
                 yield self.of_row(row)
 
-    def of_row(self, row: Mapping[str, Any]) -> tuple[Any, dict[str, Any], tuple[Any, Any]]:
+    def of_row(self, row: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """The same of one row."""
-        since, until = (None if name is None else row[name] for name in self.written.valid)
-        own = {name: row[name] for name in self.parameters}
-        return row[self.id], {**self.others, **own}, (since, until)
+        return row[self.id], {**self.others, **{name: row[name] for name in self.parameters}}
+
+    def lives(self, rows: pa.Table) -> Any:
+        """From when until when the queries of some rows are valid, in ticks."""
+        return lives_of(self.written, rows, self.schema.time)
 
 
 def parameters_of(written: QuerySet, columns: pa.Schema) -> list[str]:

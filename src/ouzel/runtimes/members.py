@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ouzel.errors import OuzelError, OuzelWarning, QueryError, outer_level
 from ouzel.logical.program import bind_program
-from ouzel.logical.times import BEGINNING, END
+from ouzel.logical.times import END
 from ouzel.optimizer import Plan, choose_engine
 from ouzel.physical import ENGINES
 from ouzel.physical.apart import ApartPlan
@@ -22,7 +22,6 @@ from ouzel.physical.contract import Counters, Found, Tell
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limit_errors import advising, of_set
 from ouzel.physical.limits import Limits
-from ouzel.runtimes.time_values import watermark_ticks
 from ouzel.state.parts import in_parts, part
 
 State = dict[str, Any]
@@ -91,30 +90,20 @@ class MembersMatching:
                 stacklevel=outer_level(),
             )
         self._counted = Counters()
-        for id_, values, valid in members.values() if members.rows is not None else ():
-            self.alone[id_] = self._made(id_, values, valid)
+        if members.rows is not None:
+            for (id_, values), life in zip(members.values(), members.lives(members.rows).tolist(), strict=True):
+                self.alone[id_] = self._made(id_, values, life)
 
-    def _made(self, id_: Any, values: dict[str, Any], valid: tuple[Any, Any]) -> Alone:
-        since, until = self._times(id_, valid)
-        plans = plans_of(self.plan, id_, values)
-        return Alone(self._begin(plans, self.limits), since, until)
-
-    def _times(self, id_: Any, valid: tuple[Any, Any]) -> tuple[int, int]:
-        """Between which times a query is valid, in ticks."""
-        time = self.members.schema.time
-        found = []
-        for value, otherwise in zip(valid, (BEGINNING, END), strict=True):
-            ticks = otherwise if value is None else watermark_ticks(value, time.arrow)
-            if ticks is None:
-                required = f"a time as in the column '{time.name}', {time.arrow}"
-                raise OuzelError(f"validity of the query {id_!r}: required {required}; got {value!r}")
-            found.append(ticks)
-        return found[0], found[1]
+    def _made(self, id_: Any, values: dict[str, Any], life: list[int]) -> Alone:
+        return Alone(self._begin(plans_of(self.plan, id_, values), self.limits), *life)
 
     def add(self, row: dict[str, Any], since: int) -> None:
         """Begin one more, which sees events that end at a time or later."""
-        id_, values, valid = self.members.of_row(row)
-        self.alone[id_] = made = self._made(id_, values, valid)
+        members = self.members
+        assert members.rows is not None
+        id_, values = members.of_row(row)
+        (life,) = members.lives(pa.Table.from_pylist([row], members.rows.schema)).tolist()
+        self.alone[id_] = made = self._made(id_, values, life)
         made.since = max(made.since, since)
 
     def remove(self, id_: Any) -> None:

@@ -19,7 +19,10 @@ import pyarrow.compute as pc
 
 from ouzel.errors import OuzelError, StateError
 from ouzel.explain.layout import section
+from ouzel.language import parse
 from ouzel.language.document import document, is_list, text_entries
+from ouzel.language.set_tree import QuerySet
+from ouzel.logical.lifetimes import lives_of
 from ouzel.logical.members import rows_name
 from ouzel.logical.parameters import ROWS
 from ouzel.logical.times import BEGINNING, END
@@ -122,20 +125,16 @@ class Ruled:
         if is_list(self.text):
             return
         (entry,) = text_entries(self.text)
-        rows, time = self.params[entry["rows"]], self.matcher.time.arrow
-        names = [name for name in entry["valid"] if name is not None]
-        if not names:
-            return
-        bounded = [
-            place for place, row in enumerate(rows.select(names).to_pylist()) if any(map(_is_said, row.values()))
-        ]
-        for row in rows.take(pa.array(bounded, pa.int64())).to_pylist():
-            since, until = (None if name is None else row.pop(name) for name in entry["valid"])
-            ticks = (watermark_ticks(one, time) if one is not None else None for one in (since, until))
-            begin, end = (
-                other if one is None else one for one, other in zip(ticks, (BEGINNING, END), strict=True)
-            )
-            yield Version(begin, begin, 0, end, row.pop(entry["id"]), row)
+        rows = self.params[entry["rows"]]
+        (written,) = parse(self.text)
+        assert isinstance(written, QuerySet)
+        lives = lives_of(written, rows, self.matcher.time)
+        bounded = np.flatnonzero((lives[:, 0] > BEGINNING) | (lives[:, 1] < END))
+        for (begin, end), row in zip(
+            lives[bounded].tolist(), rows.take(pa.array(bounded)).to_pylist(), strict=True
+        ):
+            said = {name: value for name, value in row.items() if name not in entry["valid"]}
+            yield Version(begin, begin, 0, end, said.pop(entry["id"]), said)
 
     def _hold(self, versions: Iterable[Version]) -> None:
         """Know which versions are there, and when they end; first ones that are there for ever need not be."""
@@ -330,7 +329,3 @@ def _joined(parts: list[dict[str, pa.Table]]) -> dict[str, pa.Table]:
 
 def _place(version: Version) -> tuple[int, int, int]:
     return version.place
-
-
-def _is_said(value: Any) -> bool:
-    return value is not None
