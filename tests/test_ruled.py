@@ -126,6 +126,24 @@ def test_what_ends_a_rule(row: Rows) -> None:
     assert ids(matcher, events_at(1, 2, 3, 4), 5) == ["r", "r"]
 
 
+def test_a_first_row_whose_time_is_over_when_it_begins_ends_a_rule() -> None:
+    first = [{"id": "r", "least": 0, "valid_from": 6, "valid_to": 4}, {"id": "s", "least": 0}]
+    template = "PATTERN A a WHERE a.x >= $least RETURN a.eid"
+    query = oz.query(oz.queries(template, first, valid_from="valid_from", valid_to="valid_to"))
+    rules = rows_of([{"id": "r", "least": 1, "valid_from": 4, "valid_to": 9}], "least")
+    events = events_at(2, 4, 5, 6, 7)
+    whole = oz.match(events, query, rules=rules, types=EVENT_TYPES)
+    assert sorted(whole.column("id").to_pylist()) == ["r", "r", *"sssss"]
+    for is_kept in (False, True):
+        matcher = ruled(query.text, query.params)
+        matcher.take(rules)
+        found = ids(matcher, events.slice(0, 2), 4)
+        if is_kept:
+            snapshot, matcher = matcher.snapshot(), ruled(query.text, query.params)
+            matcher.restore(snapshot)
+        assert found + ids(matcher, events.slice(2), 9) == ["s", "r", "r", *"ssss"]
+
+
 def test_a_rule_for_the_future_is_replaced_for_the_time_before() -> None:
     matcher = ruled(document([], "list"))
     matcher.take(rows_of(rule("r", "PATTERN B b RETURN b.eid", since=6), "query"))

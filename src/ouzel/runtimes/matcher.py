@@ -129,9 +129,15 @@ class Matcher:
         """How many runs are kept that may become matches; those whose window has passed go many at once."""
         return self._chain.open_runs
 
+    @property
+    def query_count(self) -> int:
+        """How many queries there are, those of sets among them."""
+        counted = self._chain.counted(self.now)
+        return len(self.names) + sum(one.there - 1 for one in counted.values())
+
     def explain(self) -> str:
         """The queries that are there, and how they run now: what they share, trees in their order of joins."""
-        return explain_groups(self._chain.groups, self._chain.sizes)
+        return explain_groups(self._chain.groups, self._chain.counted(self.now))
 
     # ---- queries that come and go ------------------------------------------------------------------------
 

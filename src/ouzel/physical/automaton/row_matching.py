@@ -38,6 +38,8 @@ class RowMatching(RunMatching):
         # what a register automaton reads of an event is in registers, once the event was consumed (AFA, F.1)
         self.memory.retained.rows.are_read = plan.written.automaton is None
 
+    _counts_ends = False  # several may give one row
+
     def bind(self, prepared: Prepared, base: int) -> Bound:  # noqa: ARG002
         """There are no variables: results are rows."""
         raise AssertionError("results that are rows bind nothing")
@@ -60,7 +62,8 @@ class RowMatching(RunMatching):
         handed = self.waiting_runs.served(parts, memory.retained)
         if handed is not None:
             plan = self.plan
-            found = found_rows(plan.written, plan.ends, plan.slots, handed, memory.retained, memory.texts)
+            rows = found_rows(plan.written, plan.ends, plan.slots, handed, memory.retained, memory.texts)
+            found = rows.within(self.limits, self.counters)
         if not self.once:
             memory.settle(0)
             if now is not None:
@@ -92,17 +95,15 @@ class RowMatching(RunMatching):
         ranges = split_evenly(begins, self.threads) if is_shared else [(0, len(begins) - 1)]
         if len(ranges) == 1:
             return self._of(self._drive(prepared, base, begins, arguments, self._bounds))
-        bounds = RunBounds.of(self.limits, self.room.part(len(ranges)), self.plan.widths)
+        room = self.room.part(len(ranges))
+        bounds = RunBounds.of(self.limits, room, self.plan.widths, written=self._counts_ends)
 
         def part(ends: tuple[int, int]) -> Driven:
             """The matches of some partitions."""
             store = Store.keeping(self.plan.slots.kept_widths)
             return self._drive(prepared, base, begins[ends[0] : ends[1] + 1], arguments, bounds, store)
 
-        handed = Handed.joined([self._of(driven) for driven in share.each_in_a_thread(part, ranges)])
-        if len(handed.found) > self.limits.max_matches:
-            raise self.limits.exceeded("max_matches")
-        return handed
+        return Handed.joined([self._of(driven) for driven in share.each_in_a_thread(part, ranges)])
 
     def _of(self, driven: Driven) -> Handed:
         """What runs handed over; where all events came, those that wait have waited to the end."""

@@ -16,11 +16,12 @@ from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import Integers
 from ouzel.physical.shared.columns import Columns
-from ouzel.physical.shared.conditions import Reader, Values
+from ouzel.physical.shared.conditions import Reader
 from ouzel.physical.shared.graph import Graph
 from ouzel.physical.shared.layout import Layout
 from ouzel.physical.shared.outline import Outline, outline_of
-from ouzel.physical.shared.parameters import lives_of, values_of, values_of_row
+from ouzel.physical.shared.parameters import values_of, values_of_row
+from ouzel.physical.shared.questions import Values
 from ouzel.physical.shared.tables import Table
 from ouzel.physical.shared.text_outline import text_outline
 
@@ -111,7 +112,7 @@ class Served:
         item = Item(query, outline, layout, [], rows.column(members.id).to_pylist())
         self.items.append(item)
         if count:
-            first = self.graph.insert(layout, values_of(members, rows), lives_of(members, rows))
+            first = self.graph.insert(layout, values_of(members, rows), members.lives(rows))
             item.numbers = list(range(first, first + count))
             self._whose.append(np.stack([np.full(count, number), np.arange(count)], 1))
 
@@ -130,7 +131,7 @@ class Served:
         assert members.rows is not None
         lives = np.array([[BEGINNING, END]])
         if any(members.written.valid):
-            lives = lives_of(members, pa.Table.from_pylist([row], members.rows.schema))
+            lives = members.lives(pa.Table.from_pylist([row], members.rows.schema))
         lives[:, at.SINCE] = np.maximum(lives[:, at.SINCE], since)
         number = self.graph.insert(item.layout, values_of_row(members, row), lives)
         self._whose.append([(self.items.index(item), len(item.names))])
