@@ -87,6 +87,7 @@ ROOMS = {
             "fingerprint",
             "intake",
             "kept_parameters",
+            "options",
             "ordering",
             "roster",
             "matcher",

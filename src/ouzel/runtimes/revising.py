@@ -26,7 +26,7 @@ from ouzel.physical.event_table import EventTable
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.by_event import ByEvent, keeps_by_event
 from ouzel.runtimes.kinds import without_views
-from ouzel.runtimes.matcher import Matcher, Result, options_in
+from ouzel.runtimes.matcher import Matcher, Result
 from ouzel.runtimes.op_column import (
     INSERT,
     Batch,
@@ -37,6 +37,7 @@ from ouzel.runtimes.op_column import (
     withdrawn,
     without_event,
 )
+from ouzel.runtimes.options import options_in
 from ouzel.runtimes.quarantine import Problem, Report, bad_table, refuse
 from ouzel.runtimes.reading import Reading, settled
 from ouzel.runtimes.region import Order, Region
