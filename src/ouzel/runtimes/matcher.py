@@ -149,6 +149,30 @@ class Matcher:
         self._counted.add(self._program.remove(id))
         self._note_queries()
 
+    def replace(self, id: Any, query: Any) -> None:
+        """Let a query take the place of another, while it runs: it judges the events that end now or later.
+
+        Partial matches go on that have bound only components that stay the same: those with which both versions
+        begin, each with the same conditions, under the same strategy and equivalence tests.  The others go, and of
+        the old version nothing is reported any more.  The window is the new one's.
+
+        `id` and `query` are as for `add`; of a matcher of one query, `id` is its name or None.  A register
+        automaton is replaced arc by arc: those that are not the same come and go, and all computations go on.
+        """
+        self._check_open()
+        self._counted.add(self._program.replace(id, query, self.now))
+        self._note_queries()
+        self._no_matches = None
+
+    def set_params(self, id: Any, params: Mapping[str, Any] | None = None, /, **values: Any) -> None:
+        """Let $parameters of a query have other values, while it runs, as `replace` would: {"x": 1}, or x=1."""
+        self._check_open()
+        given = params or {}
+        if not isinstance(given, Mapping):
+            raise OuzelError(f"set_params: required a dict of parameters and values; got {params!r}")
+        self._counted.add(self._program.set_params(id, {**given, **values}, self.now))
+        self._note_queries()
+
     def change(self, add: Any = (), remove: Any = (), at: Any = None) -> Result:
         """Let arcs of a register automaton come and go, while it runs; what changes by that.
 
