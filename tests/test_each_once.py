@@ -19,8 +19,6 @@ def test_as_a_set(some: list[list[int]], kind: type) -> None:
     if kind is np.int32:
         some = [[one % 2**31 for one in part] for part in some]
     arrays: list[Any] = [np.array(part, kind) for part in some]
-        np.array([one % 2**31 if kind is np.int32 else one for one in part], kind) for part in some
-    ]
     found = each_once(*arrays)
     assert found.dtype == np.int64
     assert found.tolist() == sorted({one for part in arrays for one in part.tolist()})

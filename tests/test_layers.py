@@ -76,19 +76,23 @@ ROOMS = {
         # matches out
         {"gathering", "partition_keys", "results", "aggregates", "running_totals", "composites", "json_lines"},
         # queries that feed each other, and sets of them
-        {"chain", "members", "replay"},
+        {"carrying", "chain", "members", "replay"},
         # all events at once
         {"embedded", "compressed"},
         # batch by batch
         {
+            "arc_values",
             "arcs",
             "batches",
             "changing",
             "fingerprint",
+            "fixed",
             "intake",
             "kept_parameters",
+            "options",
             "ordering",
             "promises",
+            "replacing",
             "roster",
             "matcher",
         }

@@ -128,9 +128,9 @@ class Query:
             ruled = prepared(query.text, query.params, rules, is_spark(events) and events.isStreaming)
             said = "\n".join(section("rules", rules_words(query.text, query.params, rules)))
             query = Query(ruled.text, ruled.params)
-            how = {"engine": engine, "tuning": tuning, "spark": spark, **reading}
-            revised = {"speculation": speculation, "op": op, "identity": identity}
-            return f"{query.explain(events, **how, **revised)}\n\n{said}"
+            options: dict[str, Any] = {"engine": engine, "tuning": tuning, "spark": spark, **reading}
+            options |= {"speculation": speculation, "op": op, "identity": identity}
+            return f"{query.explain(events, **options)}\n\n{said}"
         tuning = tuning_of(tuning)
         if events is None:
             compiled = compile_query(query.text, open_schema(), query.params or None, engine, tuning)
@@ -138,12 +138,12 @@ class Query:
         if is_spark(events):
             from ouzel.runtimes.spark.words import explain_dataframe
 
-            options = optional("spark", spark, SparkOptions, SPARK) or SparkOptions()
+            placing = optional("spark", spark, SparkOptions, SPARK) or SparkOptions()
             how = _of_spark(reading_of(**reading), events.columns)
             if not events.isStreaming:
                 _check_speculation(revision, speculation)
             revised = revision, speculation or 0
-            return explain_dataframe(events, query.text, query.params, how, engine, tuning, options, *revised)
+            return explain_dataframe(events, query.text, query.params, how, engine, tuning, placing, *revised)
         _check_speculation(revision, speculation)
         table, _restore = ingest(events, reading_of(**reading), Report(), query._used, netting(revision))
         plans = [known(fitted(plan, table), table) for plan in query._compile(table, engine, tuning).plans]

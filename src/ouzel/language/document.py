@@ -22,7 +22,7 @@ from ouzel.language.set_tree import QuerySet
 from ouzel.language.uncollected import uncollected
 
 Written = tree.Query | algebra.Query | automaton_tree.Query | QuerySet
-_START = re.compile(r"\s*\{\s*\"ouzel\"\s*:\s*\"(expression|automaton|set|list)\"")
+_START = re.compile(r"\s*\{\s*\"ouzel\"\s*:\s*\"(expression|automaton|set|list|text)\"")
 
 
 def is_document(text: str) -> bool:
@@ -99,7 +99,8 @@ def _queries(entry: dict[str, Any]) -> tuple[Written, ...]:
         since, until = entry["valid"]
         return (QuerySet(template, entry["id"], entry["rows"], (since, until)),)
     if "text" in entry:
-        return _named(parse_text(entry["text"]), entry.get("name"))
+        queries = _named(parse_text(entry["text"]), entry.get("name"))
+        return queries if "since" not in entry else (_since(*queries, since=entry["since"]),)
     if "automaton" in entry:
         automaton = read_automaton(entry["automaton"])
         name, into = (_name(entry.get(key)) for key in ("name", "into"))
@@ -118,6 +119,11 @@ def _named(queries: tuple[tree.Query, ...], name: str | None) -> tuple[tree.Quer
         return queries
     (query,) = queries
     return (replace(query, name=_name(name)),)
+
+
+def _since(query: tree.Query, *, since: dict[str, int]) -> tree.Query:
+    """The one query of an entry, some of whose variables stand for events from a time on only."""
+    return replace(query, since=tuple((variable, int(time)) for variable, time in since.items()))
 
 
 def _name(text: str | None) -> tree.Name | None:

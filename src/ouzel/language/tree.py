@@ -232,7 +232,8 @@ class Item:
 class Query:
     """One query of a file; `aggregate` is the place of OUTPUT AGGREGATE, if said; `every` are its windows.
 
-    `source` is the text of the file.
+    `source` is the text of the file.  `since` is said of queries that have changed while they ran: variables, and
+    the times from which on they may stand for events.
     """
 
     name: Name | None
@@ -247,3 +248,4 @@ class Query:
     every: Tumbling | None
     span: Span
     source: str = field(default="", compare=False, repr=False)
+    since: tuple[tuple[str, int], ...] = ()

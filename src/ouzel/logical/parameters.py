@@ -191,6 +191,18 @@ def check_used(written: Sequence[Written], source: str, parameters: Mapping[str,
             )
 
 
+def nodes_in(node: Any) -> Iterator[tree.Parameter]:
+    """All parameters in the syntax tree of an expression."""
+    if isinstance(node, tree.Parameter):
+        yield node
+    elif isinstance(node, list | tuple):
+        for one in node:
+            yield from nodes_in(one)
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from nodes_in(getattr(node, field.name))
+
+
 def names_in(node: Any) -> Iterator[str]:
     """The names of all parameters in a syntax tree."""
     if isinstance(node, tree.Parameter):

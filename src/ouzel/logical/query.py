@@ -30,6 +30,7 @@ from ouzel.logical.pattern import (
 )
 from ouzel.logical.schema import EventType, Schema
 from ouzel.logical.values import BOOLEAN
+from ouzel.logical.versions import holding_since
 from ouzel.logical.window import Tumbling, Window, bind_tumbling, bind_window
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class BoundQuery:
     and `source` shows it in the paper's notation.  A register automaton is in `automaton`; its component is the
     event of its arcs.  What is `hidden` is there for others to read, and not reported.
     Of a set of queries, `members` has each of them, and all else is what they have in common.
+    `since` are variables of a query that has changed, and the times from which on they stand for events:
+    `conjuncts` say so, too.
     """
 
     name: str
@@ -65,6 +68,7 @@ class BoundQuery:
     automaton: RegisterAutomaton | None = None
     hidden: bool = False
     members: Members | None = None
+    since: tuple[tuple[str, int], ...] = ()
 
     @property
     def kind(self) -> str:
@@ -193,13 +197,14 @@ class _QueryBinder:
             components=tuple(self.components.values()),
             strategy=strategy,
             equivalences=tests,
-            conjuncts=conjuncts,
+            conjuncts=holding_since(conjuncts, self.written.since, self.components, self.schema.time),
             window=window,
             output=() if self.written.aggregate else self._output(),
             into=self.written.into.text if self.written.into else None,
             non_overlap=self.written.non_overlap,
             aggregates=self._aggregates(tests) if self.written.aggregate else (),
             every=bind_tumbling(self.written.every, self.source, self.schema.time, self.parameters),
+            since=self.written.since,
         )
 
     def _fail(self, message: str, span: Span, **details: str | None) -> NoReturn:

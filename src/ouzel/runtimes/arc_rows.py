@@ -23,10 +23,10 @@ from ouzel.language.document import automaton_entry, document
 from ouzel.logical.schema import Schema
 from ouzel.logical.times import END
 from ouzel.runtimes.arcs import arcs_to_come
-from ouzel.runtimes.changing import How
 from ouzel.runtimes.fingerprint import differences
 from ouzel.runtimes.kept_parameters import read
 from ouzel.runtimes.matcher import Matcher
+from ouzel.runtimes.replacing import How
 from ouzel.runtimes.ruled import WRONG
 from ouzel.runtimes.time_values import watermark_ticks
 from ouzel.state import read_snapshot, write_snapshot

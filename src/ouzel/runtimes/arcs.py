@@ -13,17 +13,20 @@ from typing import Any
 
 from ouzel.compile import compile_query
 from ouzel.errors import OuzelError, did_you_mean, listed
-from ouzel.language.automaton_spec import check_arc, read_arcs, written_automaton
+from ouzel.language import parse
+from ouzel.language.automaton_spec import check_arc, read_arcs, written_arc, written_automaton
 from ouzel.language.automaton_tree import ALWAYS, Arc, Automaton, Query
 from ouzel.language.document import automaton_entry, document
+from ouzel.language.tree import Name
 from ouzel.logical.pattern import MASK_BITS
 from ouzel.logical.schema import Schema
 from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.contract import Counters, PhysicalPlan, UnsuitableError
+from ouzel.runtimes.arc_values import ArcValues
 from ouzel.runtimes.chain import Chain
-from ouzel.runtimes.roster import Said
+from ouzel.runtimes.roster import Said, said_of, unknown
 
 # Arcs that are gone are kept for a while, as they may come back: as long as there are no more than so many.
 KEPT = MASK_BITS - 14
@@ -71,7 +74,8 @@ class AutomatonProgram:
         how: tuple[str, Mapping[str, str]],
     ) -> None:
         """Begin with the arcs that it has."""
-        self.names, self._params, self.chain, self.schema, self.how = names, dict(params), chain, schema, how
+        self.names, self.chain, self.schema, self.how = names, chain, schema, how
+        self._values = ArcValues(dict(params))
         self._written = written
         self.slots = [_slot(arc) for arc in written.automaton.arcs]
         self.automaton = written.automaton
@@ -91,6 +95,71 @@ class AutomatonProgram:
         """Refuse."""
         raise OuzelError("remove: required a matcher of a list of queries; arcs go with change(remove=[…])")
 
+    def replace(self, id_: Any, query: Any, now: int) -> Counters:
+        """Let arcs that are not the same come and go; with another register, window or start all begins anew."""
+        self._check_id(id_, "replace")
+        text, brought = said_of(query, "replace")
+        written, *others = parse(text)
+        if not isinstance(written, Query) or others:
+            raise OuzelError("replace: required a register automaton, oz.automaton(…), as the matcher has one")
+        new = written.automaton
+        if any(arc.lives != ALWAYS for arc in new.arcs):
+            raise OuzelError("replace: required arcs without 'lives': they live from now on")
+        values = self._values.changed(brought)
+        if _begins(new) != _begins(self.automaton):
+            return self._begin_anew(written, values, now)
+        arcs = {arc.id: replace(values.as_now(arc), lives=()) for arc in new.arcs}
+        living = {slot.arc.id: slot.arc for slot in self.slots if slot.lives_at(now)}
+        self._become(
+            [arc for id_, arc in arcs.items() if living.get(id_) != arc],
+            [id_ for id_, arc in living.items() if arcs.get(id_) != arc],
+            values,
+            now,
+        )
+        return Counters()
+
+    def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Counters:
+        """Let arcs that mention some parameters go, and others come with their new values."""
+        self._check_id(id_, "set_params")
+        living = [slot.arc for slot in self.slots if slot.lives_at(now)]
+        self._values.check(values, living)
+        new = self._values.changed(values)
+        changed = [arc for arc in living if new.as_now(arc) != arc]
+        self._become([new.as_now(arc) for arc in changed], [arc.id for arc in changed], new, now)
+        return Counters()
+
+    def _check_id(self, id_: Any, verb: str) -> None:
+        if id_ is not None and id_ != self.names[0]:
+            raise unknown(id_, self.names, verb)
+
+    def _become(self, add: list[Arc], remove: list[str], values: ArcValues, now: int) -> None:
+        """Let arcs come and go at a time; what is wrong with them is said before anything has changed."""
+        before, self._values, self._read = self._values, values, {}
+        try:
+            specs = [written_arc(replace(arc, lives=ALWAYS)) for arc in add]
+            changed = self.change(specs, remove, now, now, now)
+            changed.plan()
+        except BaseException:
+            self._values, self._read = before, {}
+            raise
+        if changed.is_new:
+            changed.replan()
+        else:
+            changed.apply()
+
+    def _begin_anew(self, written: Query, values: ArcValues, now: int) -> Counters:
+        """Forget all runs, and begin with another automaton, which sees the events that end now or later."""
+        arcs = tuple(values.as_now(arc) for arc in written.automaton.arcs)
+        written = replace(self._written, automaton=replace(written.automaton, arcs=arcs))
+        entry = automaton_entry(written_automaton(written.automaton), self.names[0], _text(written.into))
+        text = document([entry], "automaton")
+        plans = opened(compile_query(text, self.schema, values.of(arcs), *self.how).plans)
+        counters = self.chain.remove(set(self.names))
+        self.chain.add(plans, now)
+        self._written, self._values, self.automaton = written, values, written.automaton
+        self.slots, self._read = [_slot(arc) for arc in arcs], {}
+        return counters
+
     def said(self) -> Said:
         """The automaton with all arcs of its plan, and their lives."""
         return self.saying(self.automaton, self.slots)
@@ -98,8 +167,9 @@ class AutomatonProgram:
     def saying(self, automaton: Automaton, slots: Sequence[Slot]) -> Said:
         """What would be said of other arcs."""
         automaton = replace(automaton, arcs=tuple(slot.written() for slot in slots))
-        name, into = (None if one is None else one.text for one in (self._written.name, self._written.into))
-        return document([automaton_entry(written_automaton(automaton), name, into)], "automaton"), self._params
+        name, into = _text(self._written.name), _text(self._written.into)
+        text = document([automaton_entry(written_automaton(automaton), name, into)], "automaton")
+        return text, self._values.of(automaton.arcs)
 
     # ---- arcs --------------------------------------------------------------------------------------------
 
@@ -138,7 +208,7 @@ class AutomatonProgram:
             content = None  # plain values, but not as JSON has them
         if content is not None and content in self._read:
             return self._read[content]
-        found = [replace(arc, lives=()) for arc in arcs_to_come(specs, self.automaton)]
+        found = [replace(self._values.as_now(arc), lives=()) for arc in arcs_to_come(specs, self.automaton)]
         if content is not None and len(self._read) < MOST_READ:
             self._read[content] = found
         return found
@@ -264,6 +334,16 @@ class Changed:
 def _is_open(plan: PhysicalPlan) -> bool:
     """Whether arcs come and go in a plan by a change of numbers."""
     return isinstance(plan, RowPlan) and plan.epochs is not None
+
+
+def _begins(automaton: Automaton) -> tuple[Any, ...]:
+    """What runs depend on beside arcs."""
+    read = automaton.register, automaton.window, automaton.partition, automaton.events
+    return automaton.start, frozenset(automaton.final), *read
+
+
+def _text(name: Name | None) -> str | None:
+    return None if name is None else name.text
 
 
 def _slot(arc: Arc) -> Slot:

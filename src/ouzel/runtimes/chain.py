@@ -31,6 +31,7 @@ from ouzel.physical.event_table import EventTable
 from ouzel.physical.limit_errors import advising, of_list
 from ouzel.physical.limits import Limits
 from ouzel.physical.shared.matching import SharedMatching
+from ouzel.runtimes.carrying import carry
 from ouzel.runtimes.composites import Inbox, composite_events, read_by
 from ouzel.runtimes.members import MembersMatching
 from ouzel.runtimes.replay import Replay, earliest
@@ -56,11 +57,7 @@ class Chain:
         self._begin(plans, alone(plans), since)
 
     def _begin(self, plans: Sequence[Plan], groups: Groups, since: int = BEGINNING) -> None:
-        if any(plan.query.numbers_matches for plan in plans):
-            raise OuzelError(
-                "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
-                "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
-            )
+        _check_numbers(plans)
         self.links += [_Link(some, physical, self.limits, self.threads, since) for some, physical in groups]
         self._note_readers()
 
@@ -72,6 +69,23 @@ class Chain:
             self._begin([plan], alone([plan]))
         else:
             link.become(plan, self._none)
+
+    def replace(self, plan: Plan, now: int) -> Counters:
+        """Let a query take the place of the one of its name, from a time on; what that did.
+
+        Partial matches go on of what stays the same; if they cannot, an error says so, and nothing has changed.
+        """
+        name = plan.query.name
+        place, link = next((place, one) for place, one in enumerate(self.links) if name in one.names)
+        _check_numbers([plan])
+        made = _Link((plan,), plan.physical, self.limits, self.threads, link.since)
+        if self._none is not None:
+            before = next(one for one in link.plans if one.query.name == name)
+            carry(before, link.matching, plan, made.matching, self._none, now)
+        counters = self.remove({name})
+        self.links.insert(place, made)
+        self._note_readers()
+        return counters
 
     def remove(self, names: Collection[str]) -> Counters:
         """End some queries; what they did."""
@@ -205,6 +219,14 @@ class Chain:
         if self._none is not None:
             link.push(link.given(self._none, {}, BEGINNING), BEGINNING)
         return link
+
+
+def _check_numbers(plans: Sequence[Plan]) -> None:
+    if any(plan.query.numbers_matches for plan in plans):
+        raise OuzelError(
+            "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
+            "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
+        )
 
 
 class _Link:

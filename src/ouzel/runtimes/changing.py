@@ -23,11 +23,10 @@ from ouzel.physical.contract import Counters, UnsuitableError
 from ouzel.physical.shared.matching import SharedMatching
 from ouzel.runtimes.arcs import AutomatonProgram
 from ouzel.runtimes.chain import Chain
+from ouzel.runtimes.fixed import FixedProgram, SingleProgram
 from ouzel.runtimes.members import MembersMatching
-from ouzel.runtimes.roster import ListRoster, Said, SetRoster
-
-How = tuple[str, Mapping[str, str]]
-"""The engine that was asked for, and the switches that are set."""
+from ouzel.runtimes.replacing import Entry, How, mentioned, new_values, new_version, one_entry
+from ouzel.runtimes.roster import ListRoster, Said, SetRoster, said_of
 
 
 class Program(Protocol):
@@ -46,6 +45,12 @@ class Program(Protocol):
     def remove(self, id_: Any) -> Counters:
         """End one; what it did."""
 
+    def replace(self, id_: Any, query: Any, now: int) -> Counters:
+        """Let another take the place of one; what that did."""
+
+    def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Counters:
+        """Let parameters of one have other values; what it did before."""
+
     def said(self) -> Said:
         """It in words, and the values beside."""
 
@@ -53,7 +58,7 @@ class Program(Protocol):
 def program_of(
     text: str, params: Mapping[str, Any], names: tuple[str, ...], chain: Chain, schema: Schema, how: How
 ) -> Program:
-    """The program of a matcher; one of a single query cannot change."""
+    """The program of a matcher; one of several queries of a text cannot change."""
     if is_list(text):
         return ListProgram(text, params, names, chain, schema, how)
     (written, *others) = parse(text)
@@ -61,37 +66,9 @@ def program_of(
         return SetProgram(text, params, names, chain, written)
     if isinstance(written, Query) and not others:
         return AutomatonProgram(written, params, names, chain, schema, how)
+    if not others:
+        return SingleProgram(text, params, names[0], chain, schema, how)
     return FixedProgram(text, params, names)
-
-
-class FixedProgram:
-    """Queries of one text."""
-
-    def __init__(self, text: str, params: Mapping[str, Any], names: tuple[str, ...]) -> None:
-        """Begin."""
-        self.names, self._said = names, (text, dict(params))
-
-    def has(self, id_: Any) -> bool:  # noqa: ARG002
-        """None can."""
-        return False
-
-    def add(self, id_: Any, query: Any, now: int) -> None:  # noqa: ARG002
-        """Refuse."""
-        raise OuzelError(
-            "add: required a matcher of a list of queries, or of oz.queries(…)\n"
-            "  hint: give its query as a list: oz.matcher([query], …)"
-        )
-
-    def remove(self, id_: Any) -> Counters:  # noqa: ARG002
-        """Refuse."""
-        raise OuzelError(
-            "remove: required a matcher of a list of queries, or of oz.queries(…)\n"
-            "  hint: give its query as a list: oz.matcher([query], …)"
-        )
-
-    def said(self) -> Said:
-        """The text as it was given."""
-        return self._said
 
 
 class SetProgram:
@@ -128,6 +105,24 @@ class SetProgram:
     def remove(self, id_: Any) -> Counters:
         """End the query of a row."""
         self._matching.remove(self.roster.remove(id_))
+        return Counters()
+
+    def replace(self, id_: Any, query: Any, now: int) -> Counters:
+        """Let a query have other values of all parameters."""
+        return self._become(self.roster.other_row(id_, query, "replace"), now, "replace")
+
+    def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Counters:
+        """Let a query have other values of some parameters."""
+        return self._become(self.roster.other_row(id_, values, "set_params"), now, "set_params")
+
+    def _become(self, row: dict[str, Any], now: int, verb: str) -> Counters:
+        id_ = row[self.roster.id]
+        try:
+            self._matching.replace(row, now)
+        except UnsuitableError as why:
+            raise OuzelError(f"{verb}: the query {id_!r} cannot share the plan of the others: {why}") from None
+        self.roster.remove(id_)
+        self.roster.add(row)
         return Counters()
 
     def said(self) -> Said:
@@ -167,52 +162,97 @@ class ListProgram:
     def add(self, id_: Any, query: Any, now: int) -> None:
         """Take a text or an expression more; it may read what others make."""
         self.roster.check_new(id_)
-        text, brought = _said(query)
+        text, brought = said_of(query, "add")
         params = {**self.roster.params, **brought}
-        for name, value in brought.items():
-            if name in self.roster.params and repr(self.roster.params[name]) != repr(value):
-                raise OuzelError(f"add: the parameter '{name}' has another value in the matcher")
-        entries = text_entries(text)
-        if len(entries) != 1 or len(parse(text)) != 1:
-            raise OuzelError(f"add: required one query; got {max(len(entries), len(parse(text)))}")
-        entry = {**entries[0], "name": id_}
+        self._check_values(brought, "add", self.roster.params)
+        entry = {**one_entry(text, "add"), "name": id_}
         alone = document([entry], "list")
         own = {name: params[name] for name in names_in(parse(alone)) if name in params}
-        schema = self._schema
-        for plan in self._plans:
-            if plan.query.into is not None and plan.query.into not in schema.types:
-                schema = schema.with_type(composite_type(plan.query))
-        plans = compile_query(alone, schema, own, *self._how).plans
-        made = {plan.query.into for plan in plans}
-        self._refuse_late_makers(id_, made)
+        plans = compile_query(alone, self._known_types(), own, *self._how).plans
+        self._refuse_late_makers(id_, {plan.query.into for plan in plans}, "add")
         self._chain.add(plans, now)
         self.roster.params = params
         self.roster.entries[id_] = entry
 
-    def _refuse_late_makers(self, name: str, made: set[str | None]) -> None:
+    def _check_values(self, brought: Mapping[str, Any], verb: str, known: Mapping[str, Any]) -> None:
+        """Refuse values of parameters that others have otherwise."""
+        for name, value in brought.items():
+            if name in known and repr(known[name]) != repr(value):
+                raise OuzelError(f"{verb}: the parameter '{name}' has another value in the matcher")
+
+    def _known_types(self, without: str | None = None) -> Schema:
+        """The types of events, with those that queries make."""
+        schema = self._schema
+        for plan in self._plans:
+            into = plan.query.into
+            if into is not None and into not in schema.types and plan.query.name != without:
+                schema = schema.with_type(composite_type(plan.query))
+        return schema
+
+    def _refuse_late_makers(self, name: str, made: set[str | None], verb: str) -> None:
         """Refuse a query that makes what another has been waiting for: that one would see it from now on only."""
         for plan in self._plans:
             mentioned = {one for component in plan.query.components for one in component.type_names}
             if mentioned & made:
                 into = next(iter(mentioned & made))
                 raise OuzelError(
-                    f"add: '{name}' makes events of type '{into}', which '{plan.query.name}' reads as input\n"
+                    f"{verb}: '{name}' makes events of type '{into}', which '{plan.query.name}' reads as input\n"
                     "  hint: choose another type, or add both anew, the one that makes it first"
                 )
 
     def remove(self, id_: Any) -> Counters:
         """End a query, and what serves it alone."""
-        self.roster.check_known(id_)
+        self.roster.check_known(id_, "remove")
+        counters = self._chain.remove({plan.query.name for plan in self._own(id_, "remove")})
+        del self.roster.entries[id_]
+        return counters
+
+    def _own(self, id_: str, verb: str) -> list[Plan]:
+        """The plans of a query; an error if others read what it makes."""
         own = [plan for plan in self._plans if _owner(plan, self.roster.entries) == id_]
         made = {plan.query.into for plan in own if plan.query.into is not None}
         for plan in self._plans:
             if plan not in own and (read := made.intersection(plan.query.composites)):
                 raise OuzelError(
-                    f"remove: '{id_}' makes events of type '{next(iter(read))}', which "
+                    f"{verb}: '{id_}' makes events of type '{next(iter(read))}', which "
                     f"'{_owner(plan, self.roster.entries)}' reads\n  hint: remove that one first"
                 )
-        counters = self._chain.remove({plan.query.name for plan in own})
-        del self.roster.entries[id_]
+        return own
+
+    def replace(self, id_: Any, query: Any, now: int) -> Counters:
+        """Let a text or an expression take the place of the one of its name."""
+        self.roster.check_known(id_, "replace")
+        text, brought = said_of(query, "replace")
+        others = {name: self.roster.params[name] for name in self._mentioned_beside(id_) & {*self.roster.params}}
+        self._check_values(brought, "replace", others)
+        entry = {**one_entry(text, "replace"), "name": id_}
+        return self._become(entry, {**self.roster.params, **brought}, now, "replace")
+
+    def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Counters:
+        """Let parameters of a query have other values; others must not mention them."""
+        self.roster.check_known(id_, "set_params")
+        entry = self.roster.entries[id_]
+        params = new_values(entry, self.roster.params, values)
+        if shared := self._mentioned_beside(id_) & set(values):
+            raise OuzelError(
+                f"set_params: other queries of the list have the parameter '{min(shared)}', too\n"
+                "  hint: give each query parameters of its own"
+            )
+        return self._become(entry, params, now, "set_params")
+
+    def _mentioned_beside(self, id_: str) -> set[str]:
+        """The parameters of all queries but one."""
+        others = [entry for name, entry in self.roster.entries.items() if name != id_]
+        return {name for entry in others for name in mentioned(entry)}
+
+    def _become(self, entry: Entry, params: dict[str, Any], now: int, verb: str) -> Counters:
+        name = entry["name"]
+        own = self._own(name, verb)
+        entry, plan = new_version(entry, self._known_types(name), params, self._how, own, now)
+        self._refuse_late_makers(name, {plan.query.into} - {own[0].query.into}, verb)
+        counters = self._chain.replace(plan, now)
+        self.roster.params = params
+        self.roster.entries[name] = entry
         return counters
 
     def said(self) -> Said:
@@ -226,12 +266,3 @@ def _owner(plan: Plan, names: Mapping[str, Any]) -> str:
     if not plan.query.hidden or name in names:
         return name
     return max((one for one in names if name.startswith(f"{one}, operand ")), key=len)
-
-
-def _said(query: Any) -> Said:
-    """A query in words, and the values that it brings with it."""
-    text = query if isinstance(query, str) else getattr(query, "text", None)
-    if not isinstance(text, str):
-        raise OuzelError(f"add: required a text or an expression of the algebra; got {query!r}")
-    brought = getattr(query, "params", None)
-    return text, dict(brought) if isinstance(brought, Mapping) else {}

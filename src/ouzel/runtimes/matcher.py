@@ -16,7 +16,6 @@ from ouzel.errors import DataError, OuzelError, SchemaError, StateError
 from ouzel.explanation import explain_groups
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.columns import needed_columns
-from ouzel.logical.parameters import ROWS
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import Counters
@@ -28,7 +27,8 @@ from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.changing import program_of
 from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts, tuning_parts
 from ouzel.runtimes.intake import Intake
-from ouzel.runtimes.kept_parameters import kept, read, written
+from ouzel.runtimes.kept_parameters import kept, written
+from ouzel.runtimes.options import check_kept, columns_in_words, types_as_text
 from ouzel.runtimes.ordering import Ordering
 from ouzel.runtimes.promises import Promises
 from ouzel.runtimes.quarantine import Report
@@ -79,7 +79,7 @@ class Matcher:
         params = {name: kept(value) for name, value in (params or {}).items()}
         self.engine, self.tuning = engine, dict(tuning or {})
         self.limits, self.on_late = limits or Limits(), on_late
-        _check_kept(schema, reading)
+        check_kept(schema, reading)
         # a list, as no function kept here may refer to the matcher itself
         queries = self._queries = list[BoundQuery]()
         self._intake = Intake(schema, reading, lambda _schema: needed_columns(queries))
@@ -155,6 +155,30 @@ class Matcher:
         """End a query, while it runs: nothing of it is reported any more, and others go on as if it never was."""
         self._check_open()
         self._counted.add(self._program.remove(id))
+        self._note_queries()
+
+    def replace(self, id: Any, query: Any) -> None:
+        """Let a query take the place of another, while it runs: it judges the events that end now or later.
+
+        Partial matches go on that have bound only components that stay the same: those with which both versions
+        begin, each with the same conditions, under the same strategy and equivalence tests.  The others go, and of
+        the old version nothing is reported any more.  The window is the new one's.
+
+        `id` and `query` are as for `add`; of a matcher of one query, `id` is its name or None.  A register
+        automaton is replaced arc by arc: those that are not the same come and go, and all computations go on.
+        """
+        self._check_open()
+        self._counted.add(self._program.replace(id, query, self.now))
+        self._note_queries()
+        self._no_matches = None
+
+    def set_params(self, id: Any, params: Mapping[str, Any] | None = None, /, **values: Any) -> None:
+        """Let $parameters of a query have other values, while it runs, as `replace` would: {"x": 1}, or x=1."""
+        self._check_open()
+        given = params or {}
+        if not isinstance(given, Mapping):
+            raise OuzelError(f"set_params: required a dict of parameters and values; got {params!r}")
+        self._counted.add(self._program.set_params(id, {**given, **values}, self.now))
         self._note_queries()
 
     def change(self, add: Any = (), remove: Any = (), at: Any = None) -> Result:
@@ -334,7 +358,7 @@ class Matcher:
         return {
             "text": text,
             "reading": {**asdict(replace(self.reading, types=None)), "order": list(self.reading.order)},
-            "types": _types_as_text(self.reading.types),
+            "types": types_as_text(self.reading.types),
             "params": {name: written(value) for name, value in params.items() if not isinstance(value, pa.Table)},
             "engine": self.engine,
             "tuning": self.tuning,
@@ -366,7 +390,9 @@ class Matcher:
         different = differences(header["queries"], self.fingerprint)
         before = values["schema"].schema
         if not before.equals(self.schema):
-            different.append(f"schema: other columns or types: {_columns(before)}, now {_columns(self.schema)}")
+            different.append(
+                f"schema: other columns or types: {columns_in_words(before)}, now {columns_in_words(self.schema)}"
+            )
         if different:
             raise StateError("snapshot: required one of the same query; got another\n  " + "\n  ".join(different))
         self._know_columns()
@@ -389,49 +415,3 @@ class Matcher:
         """Bring the chain no events, but their columns, if it has had none yet: whoever resumes must know them."""
         if self._none is not None:
             self._step(self._none, BEGINNING, perf_counter())
-
-
-def options_in(header: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the matcher that a snapshot was taken of."""
-    before = header["reading"]
-    params = {name: read(value) for name, value in header["params"].items()}
-    return {
-        "text": header["text"],
-        "schema": values["schema"].schema,
-        "reading": Reading(**{**before, "order": tuple(before["order"]), "types": header["types"]}),
-        "params": params | {name: value for name, value in values.items() if name.startswith(ROWS)},
-        "engine": header["engine"],
-        "tuning": header.get("tuning"),  # there was none in snapshots of before
-        "limits": Limits(**header["limits"]),
-        "watermark": header["delay"],
-        "on_late": header["on_late"],
-    }
-
-
-def _check_kept(schema: pa.Schema, reading: Reading) -> None:
-    """Refuse columns that no batch can bring, or that Arrow cannot keep from batch to batch."""
-    for field in schema:
-        if field.name in reading.times and pa.types.is_floating(field.type):
-            required = "integers, timestamps or dates"
-            raise SchemaError(f"time column '{field.name}': required {required}; got {field.type}")
-        try:
-            pa.schema([field]).empty_table()
-        except pa.ArrowNotImplementedError:
-            raise SchemaError(
-                f"column '{field.name}': required a type that Arrow can join; got {field.type}\n"
-                "  hint: leave the column out, or cast it"
-            ) from None
-
-
-def _columns(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name} {field.type}" for field in schema)
-
-
-def _types_as_text(types: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Declared types as JSON can hold them: Arrow types by their names."""
-    if types is None:
-        return None
-    return {
-        name: {a: None if t is None else str(t) for a, t in one.items()} if isinstance(one, Mapping) else list(one)
-        for name, one in types.items()
-    }

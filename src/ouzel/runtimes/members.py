@@ -5,16 +5,21 @@ It is how a set means what it means; what can be shared is found by a plan for a
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from ouzel.errors import OuzelError, OuzelWarning, QueryError, outer_level
+from ouzel.language import tree
 from ouzel.logical.program import bind_program
-from ouzel.logical.times import END
+from ouzel.logical.query import BoundQuery
+from ouzel.logical.times import BEGINNING, END
+from ouzel.logical.versions import since_when
 from ouzel.optimizer import Plan, choose_engine
 from ouzel.physical import ENGINES
 from ouzel.physical.apart import ApartPlan
@@ -52,6 +57,13 @@ class Stepping(Protocol):
     def resume(self, state: State) -> None:
         """Go on from there."""
 
+    @property
+    def all_plans(self) -> list[Plan]:
+        """The plans of all queries, the last one's at the end."""
+
+    def replace(self, plan: Plan, now: int) -> Counters:
+        """Let a query take the place of the one of its name, from a time on; what that did."""
+
 
 Begin = Callable[[Sequence[Plan], Limits], Stepping]
 
@@ -59,9 +71,14 @@ Begin = Callable[[Sequence[Plan], Limits], Stepping]
 class Alone:
     """One query of a set: its chain, and between which times it sees events."""
 
-    def __init__(self, chain: Stepping, since: int, until: int) -> None:
-        """Begin."""
-        self.chain, self.since, self.until = chain, since, until
+    def __init__(self, chain: Stepping, values: dict[str, Any], since: int, until: int) -> None:
+        """Begin, with values of all parameters."""
+        self.chain, self.values, self.since, self.until = chain, values, since, until
+
+    @property
+    def query(self) -> BoundQuery:
+        """The query as it is now."""
+        return self.chain.all_plans[-1].query
 
     def found(self, events: EventTable, now: int | None) -> tuple[Found, pa.Table]:
         """What it finds in the latest events; what is not final when its time is over, never is."""
@@ -90,12 +107,13 @@ class MembersMatching:
                 stacklevel=outer_level(),
             )
         self._counted = Counters()
+        self._none: EventTable | None = None
         if members.rows is not None:
             for (id_, values), life in zip(members.values(), members.lives(members.rows).tolist(), strict=True):
                 self.alone[id_] = self._made(id_, values, life)
 
     def _made(self, id_: Any, values: dict[str, Any], life: list[int]) -> Alone:
-        return Alone(self._begin(plans_of(self.plan, id_, values), self.limits), *life)
+        return Alone(self._begin(plans_of(self.plan, id_, values), self.limits), values, *life)
 
     def add(self, row: dict[str, Any], since: int) -> None:
         """Begin one more, which sees events that end at a time or later."""
@@ -105,6 +123,24 @@ class MembersMatching:
         (life,) = members.lives(pa.Table.from_pylist([row], members.rows.schema)).tolist()
         self.alone[id_] = made = self._made(id_, values, life)
         made.since = max(made.since, since)
+
+    def replace(self, row: dict[str, Any], now: int) -> None:
+        """Let one have other values, from a time on; it is the last then, as if it had come anew."""
+        id_, values = self.members.of_row(row)
+        one = self.alone[id_]
+        before, (*operands, plan) = one.chain.all_plans, plans_of(self.plan, id_, values)
+        if operands or len(before) > 1 or plan.query.composites:
+            raise OuzelError(
+                f"replace: the query {id_!r} reads what others make\n"
+                "  hint: remove it, and add it anew: its partial matches go"
+            )
+        if plan.query.attributes is None:
+            since = since_when(one.query, plan.query, now)
+            if since and len(since) < len(plan.query.components):
+                (plan,) = plans_of(self.plan, id_, values, since)
+        self._counted.add(one.chain.replace(plan, now))
+        one.values = values
+        self.alone[id_] = self.alone.pop(id_)
 
     def remove(self, id_: Any) -> None:
         """End one."""
@@ -131,6 +167,7 @@ class MembersMatching:
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:  # noqa: ARG002
         """What each of them finds, in order of the moments at which matches end."""
         query = self.plan.query
+        self._none = self._none or events.none()
         tables, spans = [], []
         for id_, one in self.alone.items():
             with advising(query, of_set(id_)):
@@ -156,20 +193,35 @@ class MembersMatching:
         """The states of all, by their place, and from when until when each is valid."""
         valid = self.lives
         states = {str(place): one.chain.state() for place, one in enumerate(self.alone.values())}
-        return {"valid": valid, **in_parts(states)}
+        since = [json.dumps(dict(one.query.since)) for one in self.alone.values()]
+        return {"valid": valid, "since": since, **in_parts(states)}
 
     def resume(self, state: State) -> None:
-        """Go on from there."""
-        for place, (one, valid) in enumerate(zip(self.alone.values(), state["valid"].tolist(), strict=True)):
+        """Go on from there; in snapshots of before, none had changed."""
+        changes = state.get("since", ["{}"] * len(self.alone))
+        for place, (id_, valid) in enumerate(zip(self.alone, state["valid"].tolist(), strict=True)):
+            one = self.alone[id_]
             one.since, one.until = valid
+            if since := json.loads(changes[place]):
+                one.chain = self._begin(plans_of(self.plan, id_, one.values, since), self.limits)
+                assert self._none is not None
+                one.chain.found(self._none, BEGINNING)
             one.chain.resume(part(str(place), state))
 
 
-def plans_of(plan: ApartPlan, id_: Any, values: dict[str, Any]) -> list[Plan]:
-    """The plans of one query of a set, the last its own; an error says which query it is."""
+def plans_of(
+    plan: ApartPlan, id_: Any, values: dict[str, Any], since: Mapping[str, int] | None = None
+) -> list[Plan]:
+    """The plans of one query of a set, the last its own; an error says which query it is.
+
+    `since` are the times from which on some of its variables hold.
+    """
     members = plan.query.members
     assert members is not None
     template = members.written.template
+    if since is not None:
+        assert isinstance(template, tree.Query)
+        template = replace(template, since=tuple(since.items()))
     try:
         queries = list(bind_program((template,), template.source, members.schema, values))
         return [choose_engine(one, ENGINES, plan.engine, dict(plan.tuning)) for one in queries]

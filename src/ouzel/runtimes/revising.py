@@ -7,7 +7,7 @@ time after the punctuation are matched, all others held (Cleanse, AFA 5.3); what
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -27,7 +27,7 @@ from ouzel.runtimes.arcs import Changed
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.by_event import ByEvent, keeps_by_event
 from ouzel.runtimes.kinds import without_views
-from ouzel.runtimes.matcher import Matcher, Result, options_in
+from ouzel.runtimes.matcher import Matcher, Result
 from ouzel.runtimes.op_column import (
     INSERT,
     Batch,
@@ -39,6 +39,7 @@ from ouzel.runtimes.op_column import (
     withdrawn,
     without_event,
 )
+from ouzel.runtimes.options import options_in
 from ouzel.runtimes.quarantine import Problem, Report, bad_table, refuse
 from ouzel.runtimes.reading import Reading, settled
 from ouzel.runtimes.region import Order, Region
@@ -182,6 +183,14 @@ class Revising(Matcher):
                 way.log.drop(of_set.id, id)
             if way is not None:
                 way.log.only(self.names)
+
+    def replace(self, id: Any, query: Any) -> None:  # noqa: ARG002
+        """Refuse: what was reported of one version could still be corrected, by which it is not said."""
+        raise _no_versions("replace")
+
+    def set_params(self, id: Any, params: Mapping[str, Any] | None = None, /, **values: Any) -> None:  # noqa: ARG002
+        """Refuse, as `replace` does."""
+        raise _no_versions("set_params")
 
     def change(self, add: Any = (), remove: Any = (), at: Any = None) -> Result:
         """Let arcs come and go, while it runs; what changes by that, which may reach back to the punctuation."""
@@ -392,6 +401,13 @@ class Revising(Matcher):
     def _know_columns(self) -> None:
         self._none = None
         self._way.begin()
+
+
+def _no_versions(verb: str) -> OuzelError:
+    return OuzelError(
+        f"{verb}: required a matcher without corrections and speculation\n"
+        "  hint: remove the query, and add it anew; arcs of a register automaton change with change(…)"
+    )
 
 
 def restored(data: bytes, threads: int = 1) -> Matcher:

@@ -55,10 +55,10 @@ class ListRoster:
         if name in self.entries:
             raise OuzelError(f"add: '{name}' is there already\n  hint: remove it first, or choose another name")
 
-    def check_known(self, name: Any) -> None:
+    def check_known(self, name: Any, verb: str) -> None:
         """Refuse a name that nobody has."""
         if not isinstance(name, str) or name not in self.entries:
-            raise _unknown(name, self.entries)
+            raise unknown(name, self.entries, verb)
 
     def said(self) -> Said:
         """The list as a text, and the values that it still mentions."""
@@ -123,23 +123,57 @@ class SetRoster:
 
     def row(self, id_: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         """The row of a new query; an error if it is there already, or has other parameters."""
-        if not isinstance(values, Mapping):
-            raise OuzelError(f"add: required a dict of parameters and values; got {values!r}")
         id_ = self._own(id_, "add")
         if self.has(id_):
             raise OuzelError(f"add: the query {id_!r} is there already\n  hint: remove it first")
+        return self._row(id_, values, "add")
+
+    def other_row(self, id_: Any, values: Mapping[str, Any], verb: str) -> dict[str, Any]:
+        """The row of a query with other parameters, all of them or, but to `replace` it, some; valid as it was."""
+        known = self.known(id_, verb)
+        valid = [name for name in self.entry["valid"] if name is not None]
+        if isinstance(values, Mapping):
+            for name in valid:
+                if name in values:
+                    raise OuzelError(f"{verb}: '{name}' says when the query is valid, which cannot change")
+            before = self._now(known)
+            others = before if verb != "replace" else {name: before[name] for name in valid}
+            values = {**{name: value for name, value in others.items() if name != self.id}, **values}
+        return self._row(known, values, verb)
+
+    def known(self, id_: Any, verb: str) -> Any:
+        """An id as the column of ids has it; an error if no query has it."""
+        id_ = self._own(id_, verb)
+        if not self.has(id_):
+            known = self.rows.column(self.id).slice(0, 1_000).to_pylist()
+            raise unknown(id_, [one for one in (*known, *self.added) if isinstance(one, str)], verb)
+        return id_
+
+    def _now(self, id_: Any) -> dict[str, Any]:
+        """The row of a query that is there."""
+        if id_ in self.added:
+            return self.added[id_]
+        column = self.rows.column(self.id)
+        (row,) = self.rows.filter(pc.equal(column, pa.scalar(id_, column.type))).to_pylist()
+        found: dict[str, Any] = row
+        return found
+
+    def _row(self, id_: Any, values: Mapping[str, Any], verb: str) -> dict[str, Any]:
+        """The row of a query; an error if it has other parameters."""
+        if not isinstance(values, Mapping):
+            raise OuzelError(f"{verb}: required a dict of parameters and values; got {values!r}")
         valid = [name for name in self.entry["valid"] if name is not None]
         wanted = [name for name in self.rows.column_names if name not in (self.id, *valid)]
         for name in values:
             if name not in (*wanted, *valid):
                 hint = did_you_mean(name, wanted)
                 raise OuzelError(
-                    f"add: '{name}' is no parameter of the set; required {listed(wanted)}"
+                    f"{verb}: '{name}' is no parameter of the set; required {listed(wanted)}"
                     + (f"\n  hint: {hint}" if hint else "")
                 )
         for name in wanted:
             if name not in values:
-                raise OuzelError(f"add: the parameter '{name}' of the query {id_!r} has no value")
+                raise OuzelError(f"{verb}: the parameter '{name}' of the query {id_!r} has no value")
         row = {self.id: id_, **dict.fromkeys(valid), **values}
         for name, value in row.items():
             arrow = self.rows.schema.field(name).type
@@ -153,9 +187,9 @@ class SetRoster:
                 if isinstance(value, float) and isinstance(row[name], int) and row[name] != value:
                     raise ValueError(value)
             except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError, TypeError):
-                raise OuzelError(f"add: '{name}': required {arrow}, as in the set; got {value!r}") from None
+                raise OuzelError(f"{verb}: '{name}': required {arrow}, as in the set; got {value!r}") from None
             if pa.types.is_uint64(arrow) and name in wanted and (row[name] or 0) > MOST:
-                raise OuzelError(f"add: '{name}': {beyond(row[name])}")
+                raise OuzelError(f"{verb}: '{name}': {beyond(row[name])}")
         return row
 
     def add(self, row: dict[str, Any]) -> None:
@@ -164,10 +198,7 @@ class SetRoster:
 
     def remove(self, id_: Any) -> Any:
         """Note that a query has gone; an error if it is not there.  Its id, as the column of ids has it."""
-        id_ = self._own(id_, "remove")
-        if not self.has(id_):
-            known = self.rows.column(self.id).slice(0, 1_000).to_pylist()
-            raise _unknown(id_, [one for one in (*known, *self.added) if isinstance(one, str)])
+        id_ = self.known(id_, "remove")
         if id_ in self.added:
             del self.added[id_]
         else:
@@ -187,6 +218,16 @@ class SetRoster:
         return document([{**self.entry, "rows": name}], "set"), {**self.params, name: rows}
 
 
-def _unknown(name: Any, known: Iterable[str]) -> OuzelError:
+def unknown(name: Any, known: Iterable[str], verb: str) -> OuzelError:
+    """The error for a name that nobody has."""
     hint = did_you_mean(str(name), list(known))
-    return OuzelError(f"remove: there is no query {name!r}" + (f"\n  hint: {hint}" if hint else ""))
+    return OuzelError(f"{verb}: there is no query {name!r}" + (f"\n  hint: {hint}" if hint else ""))
+
+
+def said_of(query: Any, verb: str) -> Said:
+    """A query in words, and the values that it brings with it."""
+    text = query if isinstance(query, str) else getattr(query, "text", None)
+    if not isinstance(text, str):
+        raise OuzelError(f"{verb}: required a text or an expression of the algebra; got {query!r}")
+    brought = getattr(query, "params", None)
+    return text, dict(brought) if isinstance(brought, Mapping) else {}

@@ -26,7 +26,7 @@ from ouzel.logical.query import BoundQuery
 from ouzel.logical.schema import Schema
 from ouzel.logical.times import END
 from ouzel.optimizer.plan import Plan
-from ouzel.runtimes.changing import How
+from ouzel.runtimes.replacing import How
 from ouzel.runtimes.roster import SetRoster
 from ouzel.runtimes.time_values import watermark_ticks
 

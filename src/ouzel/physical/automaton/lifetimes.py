@@ -24,14 +24,14 @@ def lifetime(drawn: Sketch) -> Window | None:
             if target in drawn.ends:
                 return None
             continue
-        bounds = [most for test in edge.tests for one in test.conditions if (most := _most(one)) is not None]
+        bounds = [most for test in edge.tests for one in test.conditions if (most := longest_of(one)) is not None]
         if not bounds:
             return None
         longest = max(longest, min(bounds))
     return Window(min(longest, END), False, f"duration() <= {longest}")
 
 
-def _most(condition: Expression) -> int | None:
+def longest_of(condition: Expression) -> int | None:
     """The longest duration of which a condition may be true, if that is what it asks."""
     if not isinstance(condition, Apply) or len(condition.arguments) != 2:
         return None

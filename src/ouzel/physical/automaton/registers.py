@@ -101,6 +101,11 @@ class Slots:
             return f"rf[{run}, {_column_of(slot, floats)}]"
         return f"ri[{run}, {FIXED + _column_of(slot, integers)}]"
 
+    def column(self, slot: Slot) -> int:
+        """The column of a slot in the array of integers, or of floats."""
+        integers, floats = self.columns
+        return _column_of(slot, floats) if slot in self.floats else FIXED + _column_of(slot, integers)
+
     def allot(self, run: str, register: Register, *slot: Hashable, real: bool = False) -> str:
         """The same, for a slot of a register, which is allotted if that was not done before."""
         known = self.floats if real else self.integers
@@ -120,7 +125,7 @@ class Slots:
         columns = [column for some in self.columns for column in some]
         if dead_at is not None:
             columns = [column for column in columns if not any(self.is_live(slot, dead_at) for slot in column)]
-        return [f"{self.place(run, column[0])} = {_FIRST.get(column[0][0], 0)}" for column in columns]
+        return [f"{self.place(run, column[0])} = {first_value(column[0])}" for column in columns]
 
     def copied(self, source: str, target: str, move: Move | None = None) -> list[str]:
         """Copy a run, or what a move does not change of it; written out, as a loop costs more than the copies."""
@@ -222,6 +227,11 @@ class Slots:
             emitter.line(f"{self.keep(*slot, real=slot in self.kept[True]).format('nodes')} = {value.text}")
             if ("null", *slot[1:]) in self.kept[False]:
                 emitter.line(f"{self.keep('null', *slot[1:]).format('nodes')} = {value.null or 0}")
+
+
+def first_value(slot: Slot) -> int:
+    """What a slot begins with."""
+    return _FIRST.get(slot[0], 0)
 
 
 def _column_of(slot: Slot, columns: Columns) -> int:

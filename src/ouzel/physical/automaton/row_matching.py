@@ -48,7 +48,7 @@ class RowMatching(RunMatching):
         automaton = self.plan.written.automaton
         if automaton is not None and automaton.types is not None:
             events = events.taken(np.flatnonzero(events.types.among(tuple(sorted(automaton.types))) >= 0))
-        events = without_lacking(events, self.plan.lacking)
+        events = self.read(events)
         memory, prepared = self.memory, self.prepare(events)
         if self.plan.epochs is not None and len(prepared):
             prepared = replace(prepared, masks=prepared.masks & self.plan.epochs.masks(prepared.end_times))
@@ -69,6 +69,10 @@ class RowMatching(RunMatching):
             if now is not None:
                 memory.prune(now)
         return found
+
+    def read(self, events: EventTable) -> EventTable:
+        """Events as the expression sees them: with nulls for what their types do not have."""
+        return without_lacking(events, self.plan.lacking)
 
     def become(self, plan: RowPlan, none: EventTable) -> RowMatching:
         """The same at work with a plan of more arcs, whose runs have the same columns; `none` are no events."""

@@ -220,6 +220,10 @@ class Partitions:
             self.keys.number(state["keys"])
             self.count = self.keys.count
 
+    def count_on(self, seen: Integers) -> None:
+        """Go on counting events, of which there were so many in each partition."""
+        self._seen, self._over, self._latest = Growing(np.int64, seen), Growing(np.int64), Growing(np.int64)
+
     def positions(self, moments: Integers, parts: Integers) -> Integers:
         """The position of every event: how many events of its partition are over before it."""
         self._over.fill(self.count, 0)

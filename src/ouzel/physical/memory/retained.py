@@ -126,6 +126,13 @@ class Retained:
             self._none[columns] = taken
         return taken, np.arange(len(numbers))
 
+    @property
+    def is_mentioned(self) -> Any:
+        """Of each event whether it is of a type that the query mentions: of others, it is not kept of which."""
+        if INFERRED in self.names:
+            return np.ones(len(self), np.bool_)
+        return self.codes.values < len(self.names)
+
     def alive(self, now: int | None, numbers: Integers | slice = slice(None)) -> Any:
         """Whether a match that starts with an event may still end."""
         return self._reach(self.start_clocks, now, numbers)

@@ -190,6 +190,11 @@ class Graph:
         else:
             self.probes.append([(signature, key)])
 
+    def node(self, query: int, state: int) -> int:
+        """The node that is a state of a query."""
+        first, path, _ends = self.paths[bisect_right(self._firsts, query) - 1]
+        return int(path[query - first, state])
+
     # ---- queries that go ---------------------------------------------------------------------------------
 
     def remove(self, query: int) -> None:

@@ -37,9 +37,10 @@ class Numbering(Protocol):
 class Layout:
     """The states of an outline, as a kernel knows them, and where the constants of tests are."""
 
-    def __init__(self, outline: Outline, graph: Numbering) -> None:
-        """Lay out all states."""
+    def __init__(self, outline: Outline, graph: Numbering, *, apart: bool = False) -> None:
+        """Lay out all states; those of a query that is `apart` are merged with no others."""
         self._graph = graph
+        self._apart = object() if apart else None
         self._distinct = list(dict.fromkeys(outline.tests))
         begins = np.cumsum([0, *(test.width for test in self._distinct)]).tolist()
         self._begins = dict(zip(self._distinct, begins, strict=False))
@@ -103,7 +104,7 @@ class Layout:
         return [
             *(ways, len(self._ways)),
             *self._waiting(state.waits),
-            *(self._graph.structure(_structure(state, number)), keys, len(self._keys)),
+            *(self._graph.structure((self._apart, _structure(state, number))), keys, len(self._keys)),
             int(number in self.ends),
         ]
 

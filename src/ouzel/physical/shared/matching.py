@@ -39,6 +39,8 @@ _TOO_MANY = {
     moments.TOO_MANY_SPAWNED: "spawned",
 }
 
+_NONE: Integers = np.zeros(0, np.int64)
+
 if TYPE_CHECKING:
     from ouzel.physical.shared.plan import SharedPlan
 
@@ -144,6 +146,10 @@ class SharedMatching:
         runs.sweep(graph.arrays, last)
         self.kept.keep(runs)
 
+    def kept_events(self) -> EventTable:
+        """The events that runs may hold."""
+        return self.kept.taken(np.arange(len(self.kept.arrays.ends)))
+
     # ---- results -----------------------------------------------------------------------------------------
 
     def _none(self, number: int, query: BoundQuery, events: EventTable) -> Found:
@@ -194,6 +200,16 @@ class SharedMatching:
         self.served.add_row(row, since)
         self.runs.widen(self.served.width)
 
+    def replace(self, row: dict[str, Any], now: int) -> None:
+        """Let a query of the set have other values, from a time on: its runs stay where none of these led them."""
+        if self.kept.is_known:
+            self.runs.swept(self.served.graph.arrays, now)  # what its old values let wait no longer is over
+        pairs = self.served.replace_row(row)
+        self.runs.widen(self.served.width)
+        if self.kept.is_known:
+            self.runs.copied(pairs, self.served.graph.arrays, self.kept.arrays)
+        self._tidy()
+
     def remove(self, id_: Any) -> None:
         """End a query of the set."""
         self.served.remove_row(id_)
@@ -223,6 +239,7 @@ class SharedMatching:
         lives = self.served.lives()
         return {
             "lives": lives,
+            "apart": np.array(self._apart, np.int64),
             "queries": queries,
             "states": states,
             "held": held,
@@ -230,8 +247,17 @@ class SharedMatching:
             **self.kept.state(),
         }
 
+    @property
+    def _apart(self) -> list[int]:
+        """The places of queries of the one set that share no states."""
+        return self.served.items[0].apart_now() if len(self.served.items) == 1 else []
+
     def resume(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Go on from there; in snapshots of before, all shared what they could."""
+        apart = state.get("apart", _NONE).tolist()
+        if apart != self._apart:
+            self.served = self.plan.served(apart)
+            self.runs = Runs(self.served.width)
         self.served.resume(state["lives"])
         self.kept.resume(state, self.plan.queries[0].schema, self.served.columns)
         nodes = self.served.nodes_of(state["queries"], state["states"])

@@ -23,7 +23,7 @@ from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.shared.columns import OfAttribute, OfType
 from ouzel.physical.shared.conditions import Reader
-from ouzel.physical.shared.questions import Alternatives, Test
+from ouzel.physical.shared.questions import Alternatives, Test, Values
 
 START = -1
 
@@ -85,6 +85,30 @@ class Outline:
     def tests(self) -> list[Test]:
         """All tests of all states."""
         return [test for state in self.states for test in state.tests]
+
+    def kept_states(self, old: Values, new: Values) -> list[int]:
+        """The states to which the same leads with other values of parameters: all edges on every way are alike.
+
+        What ends the wait at a state is part of the edges that leave it.
+        """
+
+        def differs(asks: Alternatives) -> bool:
+            constants = [one for tests in asks for test in tests for one in test.constants]
+            return any(repr(list(old.of(one))) != repr(list(new.of(one))) for one in constants)
+
+        def leads_on(state: int) -> bool:
+            waits = self.states[state].waits
+            return state in kept and not (waits is not None and differs(waits.gate))
+
+        kept: set[int] = set()
+        for number, state in enumerate(self.states):
+            sources = {way.source for way in state.ways} - {START, number}
+            is_own = any(way.source == number for way in state.ways)
+            if not any(differs(way.asks) for way in state.ways) and all(map(leads_on, sources)):
+                kept.add(number)
+                if is_own and not leads_on(number):  # other values lead back to it
+                    kept.remove(number)
+        return sorted(kept)
 
     @property
     def width(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from ouzel.logical.query import BoundQuery
@@ -38,9 +39,9 @@ class SharedPlan:
         """Begin to match."""
         return SharedMatching(self, limits, once=once)
 
-    def served(self) -> Served:
-        """All queries in a graph, which a matching changes."""
-        return Served(self.queries, merging=self.merging, indexed=self.indexed)
+    def served(self, apart: Collection[int] = ()) -> Served:
+        """All queries in a graph, which a matching changes; some of the one set are apart, by their places."""
+        return Served(self.queries, merging=self.merging, indexed=self.indexed, apart=apart)
 
     def explain(self, statistics: Statistics | None = None) -> Explained:  # noqa: ARG002 - it has no choice
         """How much is shared."""

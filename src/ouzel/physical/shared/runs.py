@@ -153,6 +153,18 @@ class Runs:
         held = self._held[live]
         self._held[live] = np.where(held < 0, -1, np.searchsorted(used, held))
 
+    def copied(self, pairs: list[tuple[int, int]], graph: GraphArrays, events: EventArrays) -> None:
+        """Let copies of the runs at some nodes wait at others."""
+        targets = dict(pairs)
+        live = self.live()
+        live = live[np.isin(self._places[live, at.RUN_NODE], list(targets))]
+        nodes = np.array([targets[node] for node in self._places[live, at.RUN_NODE].tolist()], np.int64)
+        held, ends = self._held[live].copy(), self._places[live, at.RUN_LAST].copy()
+        if self.count + len(nodes) >= len(self._places):
+            self._grow_to(1 << (self.count + len(nodes)).bit_length())
+        resume = kernel_of(links.resume_runs, len(nodes))
+        resume(graph, self.arrays, events, self._state, nodes, held, ends)
+
     # ---- snapshots ---------------------------------------------------------------------------------------
 
     def state(self, owners: tuple[Integers, Integers]) -> tuple[Integers, Integers, Integers, Integers]:
@@ -181,6 +193,11 @@ class Kept:
         self._events: list[EventTable] = []
         self._arrays: EventArrays | None = None
         self._least = 0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there were events."""
+        return self._arrays is not None
 
     @property
     def arrays(self) -> EventArrays:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ class Item:
     """A query or a set: its outline, and of a set the ids of its queries and their numbers in the graph.
 
     `added` are rows that have come to those of the set; a number of -1 is that of a query which has gone.
+    Those at places `apart` share no states: they have runs of their own, from before they were as they are.
     """
 
     query: BoundQuery
@@ -42,6 +44,7 @@ class Item:
     numbers: list[int]
     names: list[Any] = field(default_factory=list)
     added: list[dict[str, Any]] = field(default_factory=list)
+    apart: set[int] = field(default_factory=set)
     _ids: pa.Array | None = None
 
     @property
@@ -51,6 +54,22 @@ class Item:
         if members is not None and (self._ids is None or len(self._ids) < len(self.names)):
             self._ids = pa.array(self.names, members.id_type)
         return self._ids
+
+    def row(self, place: int) -> dict[str, Any]:
+        """The values of a query of the set."""
+        members = self.query.members
+        assert members is not None
+        assert members.rows is not None
+        first = len(members)
+        row: dict[str, Any] = (
+            members.rows.slice(place, 1).to_pylist()[0] if place < first else self.added[place - first]
+        )
+        return row
+
+    def apart_now(self) -> list[int]:
+        """The places of those that share no states, among those that are there."""
+        there = [place for place, number in enumerate(self.numbers) if number >= 0]
+        return [now for now, place in enumerate(there) if place in self.apart]
 
     def now(self) -> BoundQuery | None:
         """The query, or the set with those that are there now; None if it has gone."""
@@ -70,15 +89,17 @@ class Item:
 class Served:
     """All queries and sets of a plan, in one graph."""
 
-    def __init__(self, queries: Sequence[BoundQuery], *, merging: bool, indexed: bool) -> None:
-        """Put all of them into a graph."""
+    def __init__(
+        self, queries: Sequence[BoundQuery], *, merging: bool, indexed: bool, apart: Collection[int] = ()
+    ) -> None:
+        """Put all of them into a graph; `apart` are places in the one set of queries that share no states."""
         self.columns = Columns()
         self.graph = Graph(self.columns, merging=merging, indexed=indexed)
         self.items: list[Item] = []
         self._whose = Table(2)
         self.width, self.gone = 1, 0
         for query in queries:
-            self._insert(query)
+            self._insert(query, apart)
 
     def rebuilt(self) -> Served:
         """Those that are there, numbered from 0, in a new graph, which has nothing of those that have gone."""
@@ -88,10 +109,10 @@ class Served:
             if query is None:
                 found.items.append(item)
             else:
-                found._insert(query)
+                found._insert(query, item.apart_now())
         return found
 
-    def _insert(self, query: BoundQuery) -> None:
+    def _insert(self, query: BoundQuery, apart: Collection[int] = ()) -> None:
         members = query.members
         plain = query if members is None else members.template
         outline = outline_for(
@@ -109,12 +130,15 @@ class Served:
         rows = members.rows
         assert rows is not None
         count = rows.num_rows
-        item = Item(query, outline, layout, [], rows.column(members.id).to_pylist())
+        item = Item(query, outline, layout, [], rows.column(members.id).to_pylist(), apart=set(apart))
         self.items.append(item)
-        if count:
-            first = self.graph.insert(layout, values_of(members, rows), members.lives(rows))
-            item.numbers = list(range(first, first + count))
-            self._whose.append(np.stack([np.full(count, number), np.arange(count)], 1))
+        edges = [0, *sorted({edge for place in apart for edge in (place, place + 1)} - {0, count}), count]
+        for begin, end in pairwise(edges if count else []):
+            own = Layout(outline, self.graph, apart=True) if begin in item.apart else layout
+            some = rows.slice(begin, end - begin)
+            first = self.graph.insert(own, values_of(members, some), members.lives(some))
+            item.numbers += range(first, first + end - begin)
+            self._whose.append(np.stack([np.full(end - begin, number), np.arange(begin, end)], 1))
 
     def owners(self, numbers: Integers) -> tuple[Integers, Integers]:
         """Of some queries the item, and the place in it."""
@@ -133,17 +157,45 @@ class Served:
         if any(members.written.valid):
             lives = members.lives(pa.Table.from_pylist([row], members.rows.schema))
         lives[:, at.SINCE] = np.maximum(lives[:, at.SINCE], since)
-        number = self.graph.insert(item.layout, values_of_row(members, row), lives)
+        self._add(item, row, item.layout, lives)
+
+    def _add(self, item: Item, row: dict[str, Any], layout: Layout, lives: Any) -> int:
+        """Add a query to a set; its number."""
+        members = item.query.members
+        assert members is not None
+        number = self.graph.insert(layout, values_of_row(members, row), lives)
         self._whose.append([(self.items.index(item), len(item.names))])
         item.numbers.append(number)
         item.names.append(row[members.id])
         item.added.append(row)
         self._places[row[members.id]] = len(item.names) - 1
+        return number
+
+    def replace_row(self, row: dict[str, Any]) -> list[tuple[int, int]]:
+        """Let a query of the set have other values, apart from others; pairs of nodes, between which runs stay.
+
+        They are those of states that no other values lead to, in the graph before and now.
+        """
+        item = self._set()
+        members = item.query.members
+        assert members is not None
+        id_ = row[members.id]
+        place = self._places[id_]
+        old, before = item.numbers[place], item.row(place)
+        lives = self.graph.lives.data[[old]].copy()
+        number = self._add(item, row, Layout(item.outline, self.graph, apart=True), lives)
+        item.apart.add(len(item.names) - 1)
+        kept = item.outline.kept_states(values_of_row(members, before), values_of_row(members, row))
+        pairs = [(self.graph.node(old, state), self.graph.node(number, state)) for state in kept]
+        self._remove(item, place)
+        return pairs
 
     def remove_row(self, id_: Any) -> None:
         """Take a query from the set."""
         item = self._set()
-        place = self._places.pop(id_)
+        self._remove(item, self._places.pop(id_))
+
+    def _remove(self, item: Item, place: int) -> None:
         self.graph.remove(item.numbers[place])
         item.numbers[place] = -1
         self.gone += 1

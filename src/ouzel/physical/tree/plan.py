@@ -75,6 +75,11 @@ class TreePlan:
         """The query that the trees are for."""
         return self.rewritten.query
 
+    @property
+    def drops_negatives(self) -> bool:
+        """Whether negative components were left out that others imply."""
+        return any(name == "drop implied negatives" for name, _query in self.rewritten.steps)
+
     @cached_property
     def filters(self) -> Filters:
         """The conditions on single events."""
