@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from ouzel.physical.event_table import Integers
 
 # Numbers that are so dense are marked in an array rather than sorted.
 DENSE = 16
 
 
-def each_once(*some: Any) -> Integers:
+def each_once(*some: Any) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The numbers in arrays, each once, in order."""
     values = some[0] if len(some) == 1 else np.concatenate(some)
     if not len(values):
@@ -23,6 +20,5 @@ def each_once(*some: Any) -> Integers:
         is_there = np.zeros(most - least + 1, np.bool_)
         is_there[values - least] = True
         return np.flatnonzero(is_there) + least
-    ordered = np.sort(values).astype(np.int64, copy=False)
-    found: Integers = ordered[np.append(True, ordered[1:] != ordered[:-1])]
-    return found
+    ordered = np.sort(values)
+    return np.asarray(ordered[np.append(True, ordered[1:] != ordered[:-1])], np.int64)
