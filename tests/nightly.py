@@ -68,6 +68,8 @@ ENGINES = {
     ("test_many_queries", "test_a_list_of_sets_finds_what_each_finds"): 0.002,
     ("test_many_queries", "test_queries_that_come_and_go"): 0.005,
     ("test_patterns_that_change", "test_patterns"): 0.01,
+    ("test_patterns_that_change", "test_engines_agree"): 0.01,
+    ("test_arcs_that_come_and_go", "test_whole_automata"): 0.01,
     ("test_sets_that_change", "test_texts"): 0.005,
     ("test_sets_that_change", "test_expressions"): 0.005,
     ("test_automata_properties", "test_engines_agree"): 0.03,

@@ -306,12 +306,12 @@ def changed(draw: st.DrawFn, query: Query) -> Query:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> pa.Table:
+def tables(draw: st.DrawFn, types: str = "AAB") -> pa.Table:
     times = sorted(draw(st.lists(st.integers(0, 12), min_size=3, max_size=12)))
     rows = [
         {
             "ts": time,
-            "type": draw(st.sampled_from("AAB")),
+            "type": draw(st.sampled_from(types)),
             "k": draw(st.sampled_from([1, 1, 2, None])),
             "x": draw(st.integers(0, 3)),
             "n": number,
