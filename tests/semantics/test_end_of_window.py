@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from ouzel.physical.compiled import kernel
 
 SCHEMA = pa.schema({"ts": pa.int64(), "s": pa.string(), "k": pa.int64()})
 ENGINES = ("automaton", "reference")
@@ -157,3 +159,15 @@ def test_what_waits_leaves_nothing_behind() -> None:
         sizes.append(one.open_runs)
     assert found.num_rows == 1_000
     assert max(sizes) < 5_000
+
+
+@pytest.mark.parametrize("evaluation", ["basic", "backtracking"])
+def test_compiled(evaluation: str) -> None:
+    events = table(*((ts, "ACB"[ts * ts % 7 % 3], ts % 3) for ts in range(0, 300, 4)))
+    expected = oz.match(events, BY_KEY, engine="reference", time_unit="ms").to_pylist()
+    assert len(expected) > 10
+    with patch.object(kernel, "COMPILE_FROM", 0):
+        found = oz.match(
+            events, BY_KEY, engine="automaton", tuning={"evaluation": evaluation}, time_unit="ms"
+        ).to_pylist()
+    assert sorted(map(repr, found)) == sorted(map(repr, expected))

@@ -137,10 +137,10 @@ def _lifetimes(found: Found) -> dict[str, Any]:
     """The intersection of the lifetimes of the events of matches (AFA, Definition 2)."""
     time, window = found.query.schema.time.arrow, found.query.window
     starts, ends = found.matches.start_times, found.matches.end_times
-    if window is None:
-        last, until = times_column(ends, time), pa.nulls(len(ends), time)
+    until = pa.nulls(len(ends), time) if window is None else _until(starts, window.limit, time)
+    if window is None or not (found.query.automaton and found.query.automaton.waits):
+        last = times_column(ends, time)
     else:
-        until = _until(starts, window.limit, time)
         # a match at the end of the window has that as both
         is_over = ends >= window_ends(starts, window.limit)
         last = times_column(np.where(is_over, starts, ends), time)

@@ -303,7 +303,8 @@ class Revising(Matcher):
         is_inserted = batch.signs == INSERT
         is_inserted[found.own] = False
         places = np.flatnonzero(is_inserted)
-        bad = places[self._way.miscounted(batch.events.taken(places), found.events)]
+        events = batch.events if len(places) == len(batch.events) else batch.events.taken(places)
+        bad = places[self._way.miscounted(events, found.events)]
         if not len(bad):
             return found
         self._refuse(table, miscounted_rows(batch, bad, sequence), report)

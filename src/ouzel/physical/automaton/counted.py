@@ -12,6 +12,16 @@ from ouzel.physical.match_table import Flags
 from ouzel.physical.meaning import integers
 
 
+def _by_number(numbers: Integers, parts: Integers) -> Integers:
+    """The places of events by partition, in each the greatest number first, and of equal ones the last."""
+    last_first = np.arange(len(numbers))[::-1]
+    if len(numbers) < 2 or parts.min() == parts.max():
+        if (numbers[1:] > numbers[:-1]).all():
+            return last_first
+        return last_first[np.argsort(-numbers[::-1], kind="stable")]
+    return np.lexsort((-np.arange(len(numbers)), -numbers, parts))
+
+
 def miscounted(lists: EventLists, events: EventTable, sequence: str, gone: Integers) -> Flags:
     """Which of some events, as they came, have numbers that cannot be, once others are `gone`, by number."""
     rows = np.arange(len(events))
@@ -24,7 +34,7 @@ def miscounted(lists: EventLists, events: EventTable, sequence: str, gone: Integ
     while True:
         # without those that cannot be, others may
         left = np.flatnonzero(~bad & (parts >= 0))
-        order = left[np.lexsort((-left, -numbers[left], parts[left]))]
+        order = left[_by_number(numbers[left], parts[left])]
         mark = kernel_of(numbering.mark_miscounted, len(order))
         if not mark(order, parts, numbers, times, lists.tails.values, *moments.values(), leaving, bad):
             return bad
