@@ -388,6 +388,7 @@ def matcher(  # noqa: PLR0913 - what is not needed is not said
     """Match events that come in batches, of a pyarrow schema; what is not said here is as in `match`.
 
     `push(batch)` and `advance(time)` return the matches that have become final, `finish()` those that are left;
+    `advance(time, where="symbol = 'IBM'")` only says of some events that none before the time comes any more;
     `snapshot()` is all that the matcher knows, as bytes from which `restore` makes it again.  Events may come in
     any order up to `watermark` later than the latest one; what comes later is an error, or with `on_late="keep"`
     counted in `report.late` and kept in `late`.  `add(id, query)` and `remove(id)` let queries of a list, or of

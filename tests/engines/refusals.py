@@ -44,7 +44,6 @@ ALGEBRA = "it runs patterns, and this is an expression of the algebra"
 REGISTERS = "it runs patterns, and this is a register automaton"
 ONE = oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc("q0", "q1", "e.x > 0")
 CYCLE = ONE.arc("q1", "q1", "n < 2", {"n": "n + 1"}, epsilon=True)
-WAITING = oz.automaton(start="q0", final=["q1"], window=5).arc("q0", "q1").arc("q1", "q1", end_of_window=True)
 DOUBLED = reduce(lambda made, _one: made.extend(x="x + x"), range(12), oz.stream("A"))
 MANY_CONDITIONS = " AND ".join(f"abs(a.x) < {number}" for number in range(63))
 IN_SEQUENCE = "an automaton takes events in sequence, not & or grouping closures"
@@ -86,7 +85,6 @@ REFUSALS = [
     *(Refusal(engine, ALGEBRA, oz.stream("A").where("x > 0")) for engine in ("scan", "tree")),
     *(Refusal(engine, REGISTERS, ONE) for engine in ("scan", "tree")),
     Refusal("shared", "it is a register automaton, whose runs consume every event", ONE),
-    Refusal("automaton", "it has arcs that are taken at the end of the window", WAITING),
     Refusal("automaton", "its arcs that consume nothing form a cycle", CYCLE),
     Refusal(
         "automaton",

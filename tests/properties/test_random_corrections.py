@@ -173,7 +173,7 @@ def test_compiled(query: RandomQuery, events: Events, script: Script) -> None:
 
 
 @settings(max_examples=80)
-@given(automata(), algebra.events(9, least=6), RANDOMS, scripts())
+@given(st.one_of(automata(), automata(ending=True)), algebra.events(9, least=6), RANDOMS, scripts())
 def test_automata(automaton: oz.Automaton, events: pa.Table, random: Any, script: Script) -> None:
     events = shuffled(events, random)
     bounded(automaton, events, events.column("ts").to_pylist(), script, types=algebra.TYPES)
