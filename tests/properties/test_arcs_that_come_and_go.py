@@ -194,15 +194,22 @@ def test_in_any_order(
     speculation: Any, data: st.DataObject, automaton: oz.Automaton, other: oz.Automaton, table: pa.Table
 ) -> None:
     model = Model(automaton.spec)
-    matcher = oz.matcher(automaton, table.schema, types=TYPES, speculation=speculation)
+    schema = table.schema.append(pa.field("op", pa.int8()))
+    matcher = oz.matcher(automaton, schema, types=TYPES, speculation=speculation, op="op")
     places = data.draw(st.permutations(range(table.num_rows)))
     found: list[pa.Table] = []
+    times = table.column("ts").to_pylist()
+    living: set[int] = set()
     latest = passed = start = 0
     while start < len(places):
         size = data.draw(st.integers(1, 4))
         batch = table.take(pa.array(places[start : start + size], pa.int64()))
+        living.update(places[start : start + size])
         start += size
-        found.append(matcher.push(batch))
+        found.append(matcher.push(with_op(batch, 1)))
+        gone = sorted(place for place in living if times[place] >= passed and data.draw(st.integers(0, 7)) == 0)
+        living.difference_update(gone)
+        found.append(matcher.push(with_op(table.take(pa.array(gone, pa.int64())), -1)))
         latest = max([latest, *batch.column("ts").to_pylist()])
         rest = table.take(pa.array(places[start:], pa.int64())).column("ts").to_pylist()
         if data.draw(st.integers(0, 2)) == 0 and min(rest, default=latest) > passed:
@@ -222,7 +229,10 @@ def test_in_any_order(
         if data.draw(st.booleans()):
             matcher = oz.restore(matcher.snapshot())
         if speculation == "inf" and not any("end_of_window" in arc for arc, _since, _until in model.lives):
-            pushed = table.take(pa.array(sorted(places[:start]), pa.int64()))
-            assert applied(found) == expected(model, pushed)
+            assert applied(found) == expected(model, table.take(pa.array(sorted(living), pa.int64())))
     found.append(matcher.finish())
-    assert applied(found) == expected(model, table)
+    assert applied(found) == expected(model, table.take(pa.array(sorted(living), pa.int64())))
+
+
+def with_op(batch: pa.Table, op: int) -> pa.Table:
+    return batch.append_column("op", pa.array([op] * batch.num_rows, pa.int8()))
