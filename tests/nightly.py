@@ -72,6 +72,7 @@ SHARES = {
     ("test_arcs_that_come_and_go", "test_whole_automata"): 0.01,
     ("test_sets_that_change", "test_texts"): 0.005,
     ("test_sets_that_change", "test_expressions"): 0.005,
+    ("test_sets_that_change", "test_one_plan_finds_what_they_find_one_by_one"): 0.005,
     ("test_random_corrections", "test_queries"): 0.02,
     ("test_random_corrections", "test_total_orders"): 0.005,
     ("test_random_corrections", "test_programs"): 0.005,
