@@ -84,6 +84,7 @@ ROOMS = {
             "arc_values",
             "arcs",
             "batches",
+            "changed_arcs",
             "changing",
             "fingerprint",
             "fixed",

@@ -118,6 +118,14 @@ def test_an_endless_cycle_is_an_error() -> None:
     assert "'a1'" in str(error.value)
 
 
+def test_cycles_that_branch_are_too_much_before_they_fill_the_memory() -> None:
+    loop = oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc("q0", "q1")
+    for _ in range(2):
+        loop = loop.arc("q1", "q1", "n < 40", {"n": "n + 1"}, epsilon=True)
+    with pytest.raises(oz.OuzelError, match="more than 100,000 computations by arcs that consume nothing"):
+        oz.match(ticks("u"), loop)
+
+
 NO_B = (  # Figure 18: a trade of A, and none of B in the window
     oz.automaton(start="q0", final=["q2"], register={"at": 0}, window=5)
     .arc("q0", "q1", "e.s = 'A'", {"at": "e.ts"})

@@ -21,9 +21,10 @@ from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
-from ouzel.runtimes.arcs import AutomatonProgram, Changed, opened
+from ouzel.runtimes.arcs import AutomatonProgram
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.chain import Chain
+from ouzel.runtimes.changed_arcs import Changed, opened
 from ouzel.runtimes.changing import program_of
 from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts, tuning_parts
 from ouzel.runtimes.intake import Intake

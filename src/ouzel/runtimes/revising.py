@@ -23,9 +23,9 @@ from ouzel.language.document import is_list
 from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
-from ouzel.runtimes.arcs import Changed
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.by_event import ByEvent, keeps_by_event
+from ouzel.runtimes.changed_arcs import Changed
 from ouzel.runtimes.kinds import without_views
 from ouzel.runtimes.matcher import Matcher, Result
 from ouzel.runtimes.op_column import (

@@ -20,8 +20,8 @@ from ouzel.physical.reference.bounds import Bounds
 from ouzel.physical.reference.events import Event, Stream
 from ouzel.physical.reference.partitions import first_key, join
 
-MOST_SILENT = 10_000
-"""So many arcs that consume nothing may follow each other."""
+MOST_SILENT, MOST_MADE = 10_000, 100_000
+"""So many arcs that consume nothing may follow each other, and so many computations come of one by them."""
 
 Register = Mapping[str, Any]
 
@@ -102,7 +102,7 @@ class Computations:
 
     def _silent(self, runs: Iterable[Computation]) -> Iterator[Computation]:
         """What comes of computations by arcs that consume nothing, judged at the event consumed last."""
-        waiting = list(runs)
+        waiting, count = list(runs), 0
         while waiting:
             run = waiting.pop()
             for arc in self.automaton.leaving(run.state, Consumes.NOTHING):
@@ -114,6 +114,12 @@ class Computations:
                     raise LimitError(
                         f"more than {MOST_SILENT:,} arcs that consume nothing, one after the other",
                         f"a fence that ends the cycle of arc '{arc.id}'",
+                    )
+                count += 1
+                if count > MOST_MADE:
+                    raise LimitError(
+                        f"more than {MOST_MADE:,} computations by arcs that consume nothing, at one event",
+                        f"fences that let fewer through cycles such as that of arc '{arc.id}'",
                     )
                 waiting.append(made)
                 yield made

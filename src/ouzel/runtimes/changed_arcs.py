@@ -1,0 +1,170 @@
+"""A change of the arcs of a register automaton: which of them live when, and the plan that has them all.
+
+An arc that was there before comes back by a change of numbers (`physical/automaton/epochs.py`).  For a new one the
+automaton is planned anew, and its runs go on in the new plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ouzel.compile import compile_query
+from ouzel.errors import OuzelError
+from ouzel.language.automaton_tree import Arc, Automaton
+from ouzel.logical.pattern import MASK_BITS
+from ouzel.logical.times import BEGINNING, END
+from ouzel.optimizer.plan import Plan
+from ouzel.physical.automaton.row_plan import RowPlan
+from ouzel.physical.contract import PhysicalPlan, UnsuitableError
+
+if TYPE_CHECKING:
+    from ouzel.runtimes.arcs import AutomatonProgram
+
+# Arcs that are gone are kept for a while, as they may come back: as long as there are no more than so many.
+KEPT = MASK_BITS - 14
+
+
+def opened(plans: Sequence[Plan]) -> tuple[Plan, ...]:
+    """The plan of a register automaton that is alone, such that its arcs may come and go."""
+    if len(plans) == 1 and isinstance(plan := plans[0].physical, RowPlan) and plan.written.automaton is not None:
+        try:
+            return (replace(plans[0], physical=plan.opened()),)
+        except UnsuitableError:
+            pass  # a change will be refused
+    return tuple(plans)
+
+
+@dataclass
+class Slot:
+    """An arc of the plan, which says nothing of its lives, and when it lives; the last life may have no end."""
+
+    arc: Arc
+    lives: list[tuple[int, int]] = field(default_factory=list)
+
+    def lives_at(self, time: int) -> bool:
+        """Whether it lives at a time or later."""
+        return bool(self.lives) and self.lives[-1][1] > time
+
+    def written(self) -> Arc:
+        """The arc with its lives."""
+        lives = ((None if a <= BEGINNING else a, None if b >= END else b) for a, b in self.lives)
+        return replace(self.arc, lives=tuple(lives))
+
+
+def slot_of(arc: Arc) -> Slot:
+    """An arc as it was written, with its lives beside it."""
+    lives = [(BEGINNING if a is None else a, END if b is None else b) for a, b in arc.lives]
+    return Slot(replace(arc, lives=()), lives)
+
+
+@dataclass
+class Changed:
+    """A change that was checked, and is to be made: arcs by their places that go and come back, and new ones."""
+
+    program: AutomatonProgram
+    time: int
+    now: int
+    base: int
+    gone: list[int]
+    came: list[int]
+    new: list[Arc]
+    planned: tuple[Plan, list[Slot], Automaton] | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the automaton has to be planned anew."""
+        return bool(self.new) or not _is_open(self.program.chain.links[0].physical)
+
+    def apply(self) -> None:
+        """Let numbers change, where all arcs are known."""
+        plan = self.program.chain.links[0].physical
+        assert isinstance(plan, RowPlan)
+        assert plan.epochs is not None
+        self._live(self.program.slots)
+        arcs = [slot.arc for slot in self.program.slots]
+        for time in sorted({self.time, self._later}):
+            came, gone = ([one for one in some if self._at(arcs[one]) == time] for some in (self.came, self.gone))
+            if came or gone:
+                plan.epochs.change(time, came, gone)
+        plan.epochs.forget(self.base)
+
+    @property
+    def _later(self) -> int:
+        """From when on arcs at the end of the window can come and go: windows that end now are over."""
+        return max(self.time, min(self.now, END - 1) + 1)
+
+    def _at(self, arc: Arc) -> int:
+        """When an arc comes or goes."""
+        return self._later if arc.end_of_window else self.time
+
+    def plan(self, suits: Callable[[Plan], bool] = lambda _plan: True) -> None:
+        """Plan anew, if that has to be; what is wrong with new arcs is said before anything has changed."""
+        if not self.is_new:
+            return
+        program = self.program
+        waiting = next((arc for arc in self.new if arc.end_of_window), None)
+        if waiting is not None and isinstance(program.chain.links[0].physical, RowPlan):
+            raise OuzelError(
+                f"change: the arc '{waiting.id}' is new and waits for the end of the window, for which runs wait "
+                "from their last event on\n  hint: have it among the arcs at first, and remove it until it is to "
+                "come; or name the engine when the matcher is made: engine='reference'"
+            )
+        slots = [Slot(slot.arc, list(slot.lives)) for slot in program.slots]
+        self._live(slots)
+        slots += [Slot(arc, [(self._at(arc), END)]) for arc in self.new]
+        if len(slots) > KEPT:
+            slots = [slot for slot in slots if slot.lives_at(self._horizon())]
+        link = program.chain.links[0]
+        query = link.plan.query
+        assert query.automaton is not None
+        automaton = replace(program.automaton, states=query.automaton.states)
+        text, params = program.saying(automaton, slots)
+        (plan,) = opened(compile_query(text, program.schema, params, *program.how).plans)
+        # runs go on in a plan that is open, as their columns are the same; or they are found anew
+        goes_on = _is_open(plan.physical) or not isinstance(plan.physical, RowPlan)
+        if not goes_on or _is_open(plan.physical) != _is_open(link.physical) or not suits(plan):
+            many = f"its arcs make more than {MASK_BITS} ways" if not goes_on else "it runs otherwise now"
+            raise OuzelError(
+                f"change: with these arcs {plan.engine} would run it, and {many}\n"
+                "  hint: name the engine when the matcher is made: engine='reference'"
+            )
+        self.planned = plan, slots, automaton
+
+    def replan(self) -> None:
+        """Let the runs go on with the new plan."""
+        assert self.planned is not None
+        plan, self.program.slots, self.program.automaton = self.planned
+        self.program.chain.become(plan)
+
+    def _horizon(self) -> int:
+        """Before this time nothing is asked for any more."""
+        link = self.program.chain.links[0]
+        if isinstance(link.physical, RowPlan):
+            return self.base
+        window = link.plan.query.window
+        return BEGINNING if window is None else self.base - window.limit
+
+    def _live(self, slots: list[Slot]) -> None:
+        """Note which arcs live from the time on, and forget lives that are long over."""
+        for place in self.gone:
+            since, _until = slots[place].lives.pop()
+            time = self._at(slots[place].arc)
+            if since < time:
+                slots[place].lives.append((since, time))
+        for place in self.came:
+            lives, time = slots[place].lives, self._at(slots[place].arc)
+            if lives and lives[-1][1] == time:
+                lives.append((lives.pop()[0], END))
+            else:
+                lives.append((time, END))
+        horizon = self._horizon()
+        for slot in slots:
+            if slot.lives and slot.lives[0][1] <= horizon:
+                slot.lives = [life for life in slot.lives if life[1] > horizon]
+
+
+def _is_open(plan: PhysicalPlan) -> bool:
+    """Whether arcs come and go in a plan by a change of numbers."""
+    return isinstance(plan, RowPlan) and plan.epochs is not None
