@@ -43,10 +43,8 @@ def lifetimes(rules: Rows) -> list[tuple[dict[str, Any], Any, Any]]:
     """Each row that says something, from when until when: its own end, or that another row of its id begins."""
     found = []
     for place, row in enumerate(rules):
-        own = [one for one in rules if one["id"] == row["id"]]
-        later = [
-            one for one in own if (one["valid_from"] or 0, rules.index(one)) > (row["valid_from"] or 0, place)
-        ]
+        own = [(number, one) for number, one in enumerate(rules) if one["id"] == row["id"]]
+        later = [one for number, one in own if (one["valid_from"] or 0, number) > (row["valid_from"] or 0, place)]
         ends = [row["valid_to"], *(one["valid_from"] for one in later)]
         until = min((end for end in ends if end is not None), default=None)
         said = row.get("query", row.get("least"))

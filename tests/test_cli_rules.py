@@ -80,7 +80,7 @@ WRONG: dict[str, tuple[list[dict[str, Any]], list[str], int, str]] = {
     "no id": ([{"most": 1}], [TEMPLATE], 4, "'rules.jsonl': required a column 'id'; got most"),
     "no template": ([{"id": 1, "most": 1}], [], 2, "the template of the rules, as they have no column 'query'"),
     "no query": ([{"id": "r", "query": "PATTERN"}], [], 3, "in the rule 'r'"),
-    "no value": ([{"id": 1, "least": 1}], [TEMPLATE], 3, "the parameter $most has no value"),
+    "no value": ([{"id": 1, "least": 1}], [TEMPLATE], 3, "the parameter $most of the set has no value"),
     "no time": (
         [{"id": 1, "most": 1, "valid_from": "2026-03-01T10:00:00Z"}, {"id": 2, "most": 2, "valid_from": "soon"}],
         [TEMPLATE],

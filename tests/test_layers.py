@@ -42,7 +42,7 @@ LEVEL = {name: level for level, names in enumerate(STAGES) for name in names}
 # The rooms of the large stages, by folder or file, in the same order; what stands in one line is one room.
 ROOMS = {
     "physical": [
-        {"available", "limit_errors", "limits", "meaning", "recycled", "stoppable", "worker"},
+        {"available", "limit_errors", "limits", "meaning", "recycled", "each_once", "stoppable", "worker"},
         {"compiled/kernel", "compiled/names", "compiled/share"},
         {"event_table", "event_types", "match_table", "match_totals"},
         {"statistics"},
@@ -92,6 +92,7 @@ ROOMS = {
             "kept_parameters",
             "options",
             "ordering",
+            "promises",
             "replacing",
             "roster",
             "matcher",

@@ -76,6 +76,32 @@ def test_wherever_batches_end_and_whenever_rules_come(seed: int, kind: str) -> N
     assert found(tables) == expected
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rules_of_one_time(seed: int) -> None:
+    """Of rows of one id for one time the last holds, in a batch and in a matcher that is stopped now and then."""
+    chance, events = random.Random(seed), stream(seed, 400, 100)
+    times = [chance.choice((10, 20, 20, 50, 50, 70)) for _ in range(12)]
+    rules = [
+        {"id": chance.choice("pq"), "least": chance.choice((None, 0, 0, 1)), "valid_from": time, "valid_to": until}
+        for time, until in ((time, chance.choice((None, None, time, 50, 90))) for time in times)
+    ]
+    query = oz.query(oz.queries(EXPRESSION, pa.table({"id": ["none"], "least": [1_000]})))
+    expected = alone(events, rules, EXPRESSION, types=EVENT_TYPES)
+    assert expected
+    whole = oz.match(events, query, rules=rows_of(rules, "least"), types=EVENT_TYPES)
+    assert sorted(map(json.dumps, whole)) == expected
+    matcher = ruled(query.text, query.params)
+    assert matcher.take(rows_of(rules, "least")) == 0
+    tables = []
+    for begin in range(0, 100, 15):
+        held = [event for event in events if begin <= event["ts"] < begin + 15]
+        tables.append(matcher.push(pa.Table.from_pylist(held, SCHEMA) if held else None, begin + 15)[0])
+        snapshot, matcher = matcher.snapshot(), ruled(query.text, query.params)
+        matcher.restore(snapshot)
+    tables.append(matcher.push(None, 10_000)[0])
+    assert found(tables) == expected
+
+
 def events_at(*times: int) -> pa.Table:
     """An A and a B at each of some times."""
     rows = [{"eid": f"{type_}{ts}", "ts": ts, "type": type_, "k": 1, "x": 2} for ts in times for type_ in "AB"]
@@ -124,6 +150,24 @@ def test_what_ends_a_rule(row: Rows) -> None:
     matcher = ruled(document([], "list"))
     matcher.take(rows_of([*rule("r"), *row], "query"))
     assert ids(matcher, events_at(1, 2, 3, 4), 5) == ["r", "r"]
+
+
+def test_a_first_row_whose_time_is_over_when_it_begins_ends_a_rule() -> None:
+    first = [{"id": "r", "least": 0, "valid_from": 6, "valid_to": 4}, {"id": "s", "least": 0}]
+    template = "PATTERN A a WHERE a.x >= $least RETURN a.eid"
+    query = oz.query(oz.queries(template, first, valid_from="valid_from", valid_to="valid_to"))
+    rules = rows_of([{"id": "r", "least": 1, "valid_from": 4, "valid_to": 9}], "least")
+    events = events_at(2, 4, 5, 6, 7)
+    whole = oz.match(events, query, rules=rules, types=EVENT_TYPES)
+    assert sorted(whole.column("id").to_pylist()) == ["r", "r", *"sssss"]
+    for is_kept in (False, True):
+        matcher = ruled(query.text, query.params)
+        matcher.take(rules)
+        found = ids(matcher, events.slice(0, 2), 4)
+        if is_kept:
+            snapshot, matcher = matcher.snapshot(), ruled(query.text, query.params)
+            matcher.restore(snapshot)
+        assert found + ids(matcher, events.slice(2), 9) == ["s", "r", "r", *"ssss"]
 
 
 def test_a_rule_for_the_future_is_replaced_for_the_time_before() -> None:

@@ -16,8 +16,9 @@ from ouzel.arguments import CALLABLE, DICT, check_names, optional, reading_of, r
 from ouzel.automata import Automaton
 from ouzel.compile import Compiled, compile_query
 from ouzel.errors import OuzelError, QueryError
+from ouzel.explain.layout import section
 from ouzel.explanation import explain
-from ouzel.forms import parameters_of, text_of
+from ouzel.forms import parameters_of, sets_in, text_of
 from ouzel.language import algebra_tree as algebra
 from ouzel.language import parse
 from ouzel.language.document import is_list
@@ -33,7 +34,7 @@ from ouzel.physical.contract import KeepsGraph
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.query_sets import Queries
-from ouzel.rule_tables import NO_QUERIES, Prepared, prepared
+from ouzel.rule_tables import NO_QUERIES, Prepared, prepared, rules_words
 from ouzel.runtimes.aggregates import of_no_events
 from ouzel.runtimes.compressed import compress
 from ouzel.runtimes.embedded import Progress, run_program
@@ -65,6 +66,7 @@ class Query:
         optional("params", params, Mapping, DICT)
         self.text = text_of(given)
         self.params = {**parameters_of(given), **(params or {})}
+        self._sets = sets_in(given)
         written = parse(self.text)
         if self.params:
             check_used(written, self.text, self.params)
@@ -77,7 +79,9 @@ class Query:
 
     def with_params(self, **params: Any) -> Query:
         """The same query with other values for its parameters."""
-        return Query(self.text, {**self.params, **params})
+        other = Query(self.text, {**self.params, **params})
+        other._sets = self._sets
+        return other
 
     def _given(self, results: Mapping[str, Any]) -> Any:
         """What is given back of results by name: the only one, or all of them in the order of the queries."""
@@ -98,6 +102,8 @@ class Query:
         """The same with other values, which are checked when the query meets events."""
         other = copy(self)
         other.params = {**self.params, **params}
+        for one in self._sets:
+            one.check_values(other.params)
         return other
 
     def explain(
@@ -108,11 +114,23 @@ class Query:
         engine: str = "auto",
         tuning: Mapping[str, str] | None = None,
         spark: SparkOptions | None = None,
+        speculation: int | timedelta | str | None = None,
+        op: str | None = None,
+        identity: Sequence[str] | None = None,
+        rules: Any = None,
         **reading: Any,
     ) -> str:
         """Say what the query means and how it will be run; what is not said here is as in `match`."""
-        check_names(reading, ("params", "engine", "tuning", "spark"))
+        check_names(reading, ("params", "engine", "tuning", "spark", "speculation", "op", "identity", "rules"))
+        revision = revision_of(speculation, op, identity, is_punctuated=False)
         query = self._with(optional("params", params, Mapping, DICT) or {})
+        if rules is not None:
+            ruled = prepared(query.text, query.params, rules, is_spark(events) and events.isStreaming)
+            said = "\n".join(section("rules", rules_words(query.text, query.params, rules)))
+            query = Query(ruled.text, ruled.params)
+            options: dict[str, Any] = {"engine": engine, "tuning": tuning, "spark": spark, **reading}
+            options |= {"speculation": speculation, "op": op, "identity": identity}
+            return f"{query.explain(events, **options)}\n\n{said}"
         tuning = tuning_of(tuning)
         if events is None:
             compiled = compile_query(query.text, open_schema(), query.params or None, engine, tuning)
@@ -120,10 +138,14 @@ class Query:
         if is_spark(events):
             from ouzel.runtimes.spark.words import explain_dataframe
 
-            options = optional("spark", spark, SparkOptions, SPARK) or SparkOptions()
+            placing = optional("spark", spark, SparkOptions, SPARK) or SparkOptions()
             how = _of_spark(reading_of(**reading), events.columns)
-            return explain_dataframe(events, query.text, query.params, how, engine, tuning, options)
-        table, _restore = ingest(events, reading_of(**reading), Report(), query._used)
+            if not events.isStreaming:
+                _check_speculation(revision, speculation)
+            revised = revision, speculation or 0
+            return explain_dataframe(events, query.text, query.params, how, engine, tuning, placing, *revised)
+        _check_speculation(revision, speculation)
+        table, _restore = ingest(events, reading_of(**reading), Report(), query._used, netting(revision))
         plans = [known(fitted(plan, table), table) for plan in query._compile(table, engine, tuning).plans]
         return explain(plans, table)
 
@@ -209,7 +231,8 @@ def match(  # noqa: PLR0913 - what is not needed is not said
     - `time_unit` is the unit of an integer time column, 's', 'ms', 'us' or 'ns'.  If it is not said, it is 'ms',
       with a warning where the times do not look like that.
     - `params` are the values of `$x`; `engine` overrides the choice of engine, and `tuning` its switches, for
-      comparison: `{"evaluation": "merging" | "basic" | "backtracking"}` of the automaton,
+      comparison: `{"evaluation": "merging" | "basic" | "backtracking", "ignorable": "on" | "off"}` of the
+      automaton,
       `{"equivalence": "combined" | "dynamic" | "multi" | "selection"}` of the scan,
       `{"plan": "left-deep" | "right-deep" | "bushy" | "((a b) c)", "adapt": "on" | "off", "negation": "pushed" |
       "top"}` of the tree.
@@ -390,7 +413,7 @@ def matcher(  # noqa: PLR0913 - what is not needed is not said
     """
     query = query if isinstance(query, Query) else Query(query)
     reading = reading_of(time=time, type=type, order=order, types=types, time_unit=time_unit, on_bad=on_bad)
-    both = {**query.params, **(optional("params", params, Mapping, DICT) or {})}
+    both = query._with(optional("params", params, Mapping, DICT) or {}).params
     revision = revision_of(speculation, op, identity, sequence, is_punctuated=watermark is not None)
     ahead = "inf" if sequence is not None else speculation or 0
     kind = Matcher if revision is None else partial(Revising, revision=revision, speculation=ahead)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ouzel.errors import OuzelError, QueryError
+from ouzel.errors import OuzelError
 from ouzel.language import automaton_tree
-from ouzel.language.automaton_spec import check_arcs, read_arcs, read_automaton, written_automaton
+from ouzel.language.automaton_spec import check_arcs, check_ids, read_arcs, read_automaton, written_automaton
 from ouzel.language.document import automaton_entry, document
 from ouzel.language.notation import automaton_notation
 
@@ -33,17 +33,19 @@ class Automaton:
         id: str | None = None,
         epsilon: bool = False,
         end_of_window: bool = False,
+        final: bool = False,
+        lives: Sequence[Sequence[int | None]] | None = None,
     ) -> Automaton:
         """The same with one more arc; without an id, it is called a0, a1, … by its place.
 
         >>> automaton(start="q0", final=["q1"]).arc("q0", "q1", when="e.price > 10")
         q0 -a0-> q1: e.price > 10
         """
-        spec = {"source": source, "target": target, "when": when, "set": set, "epsilon": epsilon}
-        spec |= {"id": id or f"a{len(self.tree.arcs)}", "end_of_window": end_of_window}
+        spec: dict[str, Any] = {"source": source, "target": target, "when": when, "set": set, "epsilon": epsilon}
+        spec |= {"id": id or f"a{len(self.tree.arcs)}", "end_of_window": end_of_window, "final": final}
+        spec |= {} if lives is None else {"lives": lives}
         (arc,) = read_arcs([spec])
-        if arc.id in (one.id for one in self.tree.arcs):
-            raise QueryError(f"arc '{arc.id}': there is another of that id", required="an id of its own")
+        check_ids((*self.tree.arcs, arc))
         return replace(self, tree=replace(self.tree, arcs=(*self.tree.arcs, arc)))
 
     def named(self, name: str) -> Automaton:
@@ -84,6 +86,7 @@ def automaton(
     window: int | str | None = None,
     partition: Sequence[str] = (),
     events: Sequence[str] = (),
+    states: Sequence[str] = (),
     arcs: Sequence[Mapping[str, Any]] = (),
 ) -> Automaton:
     """A register automaton, of a specification (a dict or JSON), or of its parts, to which `arc` adds arcs.
@@ -95,8 +98,8 @@ def automaton(
         if start is None:
             raise OuzelError("automaton: required a specification, or start= and final=; got neither")
         spec = {"start": start, "final": final, "register": register, "window": window}
-        spec |= {"partition": partition, "events": events, "arcs": arcs}
-    elif start is not None or final or register or window or partition or events or arcs:
+        spec |= {"partition": partition, "events": events, "states": states, "arcs": arcs}
+    elif start is not None or final or register or window or partition or events or states or arcs:
         raise OuzelError("automaton: required a specification, or its parts; got both")
     if isinstance(spec, str):
         try:

@@ -91,6 +91,11 @@ class QueryError(OuzelError):
         self.line, self.column, self.source_line = _locate(source, span)
         super().__init__(self.render())
 
+    def said_of(self, where: str) -> QueryError:
+        """The same, which says what part of a query it is about."""
+        text = self.message if self.message.startswith(where) else f"{where}: {self.message}"
+        return QueryError(text, self.source, self.span, required=self.required, hint=self.hint)
+
     def render(self) -> str:
         """The full text: message, place, source line with a caret, what was required, hint."""
         lines = [_shown(self.message)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,6 +29,22 @@ _FEW = 5
 """Of so many queries that share a plan it is said what they mean."""
 
 
+@dataclass(frozen=True)
+class Count:
+    """How many queries of a set there are, how many of them are to come, and how many over."""
+
+    there: int
+    to_come: int = 0
+    over: int = 0
+    is_bounded: bool = False
+
+    @property
+    def words(self) -> list[str]:
+        """What is said of a set whose queries are valid for some time."""
+        now = self.there - self.to_come - self.over
+        return [f"valid now: {now:,}; to come: {self.to_come:,}; over: {self.over:,}"] if self.is_bounded else []
+
+
 def _nothing_more(_plan: Plan) -> Sections:
     return []
 
@@ -46,7 +63,7 @@ def explain(
 
 def explain_groups(
     groups: Groups,
-    sizes: Mapping[str, int],
+    sizes: Mapping[str, Count],
     events: EventTable | None = None,
     more: Callable[[Plan], Sections] = _nothing_more,
 ) -> str:
@@ -82,14 +99,13 @@ def _together(together: Sequence[Plan], physical: PhysicalPlan, plans: Sequence[
     return "\n".join(lines)
 
 
-def _logical(query: BoundQuery, events: EventTable | None, sizes: Mapping[str, int]) -> list[str]:
+def _logical(query: BoundQuery, events: EventTable | None, sizes: Mapping[str, Count]) -> list[str]:
     """What the query means; of a set, what its template does."""
     if query.members is not None:
         members = query.members
-        size = sizes.get(query.name, len(members))
-        of = section(
-            "set", [f"{size:,} queries by '{members.id}', each with its own {_listed(members.parameters)}"]
-        )
+        count = sizes.get(query.name, Count(len(members)))
+        said = f"{count.there:,} queries by '{members.id}', each with its own {_listed(members.parameters)}"
+        of = section("set", [said, *count.words])
         return [*of, *_logical(members.template, events, sizes)]
     if query.attributes is not None:
         return _rows(query, events)

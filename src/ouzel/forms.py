@@ -13,6 +13,7 @@ from ouzel.logical.parameters import ROWS
 from ouzel.query_sets import Queries
 
 REQUIRED = "a text, an expression of the algebra, an automaton, a set of queries, or a list of these"
+OF_LIST = "a text, an expression of the algebra, an automaton, or a set of queries"
 
 
 def text_of(given: Any) -> str:
@@ -28,7 +29,10 @@ def text_of(given: Any) -> str:
     if not isinstance(given, list | tuple):
         raise OuzelError(f"query: required {REQUIRED}; got {type(given).__name__}")
     if not given:
-        raise OuzelError(f"query: required {REQUIRED}; got an empty list")
+        raise OuzelError(
+            "query: required at least one query in the list; got an empty list\n"
+            "  hint: a list may be empty where rules=… say which queries there are"
+        )
     return document([entry for place, one in enumerate(given) for entry in _entries(one, place)], "list")
 
 
@@ -37,8 +41,13 @@ def _entries(given: Any, place: int) -> list[dict[str, Any]]:
         return [given.entry]
     text = given if isinstance(given, str) else getattr(given, "text", None)
     if not isinstance(text, str):
-        raise OuzelError(f"query {place + 1} of the list: required {REQUIRED}; got {type(given).__name__}")
+        raise OuzelError(f"query {place + 1} of the list: required {OF_LIST}; got {type(given).__name__}")
     return text_entries(text)
+
+
+def sets_in(given: Any) -> list[Queries]:
+    """The sets of queries among what was given."""
+    return [one for one in (given if isinstance(given, list | tuple) else (given,)) if isinstance(one, Queries)]
 
 
 def parameters_of(given: Any) -> dict[str, Any]:

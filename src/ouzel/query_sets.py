@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -10,10 +11,10 @@ import pyarrow.compute as pc
 
 from ouzel.algebra import Stream
 from ouzel.automata import Automaton
-from ouzel.errors import OuzelError, did_you_mean, listed
+from ouzel.errors import OuzelError, QueryError, did_you_mean, listed
 from ouzel.language import parse
 from ouzel.language.document import document, set_entry, text_entries
-from ouzel.logical.members import rows_name
+from ouzel.logical.members import check_numbers, rows_name
 from ouzel.logical.parameters import names_in
 from ouzel.runtimes.kinds import to_arrow
 
@@ -26,6 +27,19 @@ class Queries:
     rows: pa.Table
     id: str
     valid: tuple[str | None, str | None] = (None, None)
+    given: tuple[str, ...] = field(default=(), compare=False)
+    """The columns that there were; those that are no parameters are left behind."""
+
+    def check_values(self, params: Mapping[str, Any]) -> None:
+        """Refuse to go on without values of some parameters: a column's name may be misspelt."""
+        for name in names_in(parse(self.template)):
+            if name not in params and name not in self.rows.column_names:
+                columns = f"a column '{name}' of the parameters, or params={{'{name}': …}} for all queries"
+                raise QueryError(
+                    f"the parameter ${name} of the set has no value",
+                    required=f"{columns}; got the columns {listed(self.given)}",
+                    hint=did_you_mean(name, set(self.given) - set(self.rows.column_names)),
+                )
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -107,8 +121,22 @@ def queries(
             )
     _check_ids(rows.column(id), id)
     mentioned = set(names_in(written))
-    kept = [name for name in rows.column_names if name in mentioned or name in (id, *valid)]
-    return Queries(text, rows.select(kept), id, valid)
+    _check_parameters(mentioned, {"id": id, "valid_from": valid_from, "valid_to": valid_to})
+    own = [name for name in rows.column_names if name in mentioned]
+    check_numbers(rows, own)
+    kept = [name for name in rows.column_names if name in own or name in (id, *valid)]
+    return Queries(text, rows.select(kept), id, valid, tuple(rows.column_names))
+
+
+def _check_parameters(mentioned: set[str], columns: Mapping[str, str | None]) -> None:
+    """Refuse parameters that are called as columns with another task."""
+    for what, name in columns.items():
+        if name is not None and name in mentioned:
+            raise OuzelError(
+                f"{what}: '{name}' is what the parameter ${name} is called, too; "
+                "required a column of its own for it\n"
+                "  hint: call the parameter otherwise, and have a column of that name with the same values"
+            )
 
 
 def _is_name(name: Any) -> bool:

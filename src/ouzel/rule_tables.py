@@ -126,6 +126,23 @@ def folded(text: str, params: Mapping[str, Any], table: pa.Table) -> Batched | N
     return found if len(found.names) == 1 and not ends and len(set(ids)) == len(ids) else None
 
 
+def rules_words(text: str, params: Mapping[str, Any], rules: Any) -> list[str]:
+    """What `explain` says of rules: how many queries there are with them, and how many are to come."""
+    table, stream = split(rules)
+    said = []
+    if table is not None:
+        columns_of(text, params).check(table.schema, None)
+        untouched: Mapping[str, Any] = {}
+        if is_list(text):
+            untouched, versions = _versions_of_list(text, table)
+        else:
+            versions = _versions_of_set(text, params, table)
+        later = sum(one.since is not None for one in versions)
+        first = len(untouched) + len(versions) - later
+        said.append(f"{table.num_rows:,} rows; queries from the beginning: {first:,}; that begin later: {later:,}")
+    return said + ([] if stream is None else ["a stream of rows, each of which takes effect at its time"])
+
+
 def versions_of(rows: Sequence[Version]) -> Iterator[Version]:
     """By rule, each version until its own end, or until the next begins; what ends a rule is none.
 
@@ -151,16 +168,11 @@ def _of_set(text: str, params: Mapping[str, Any], table: pa.Table) -> Batched:
     (entry,) = text_entries(text)
     columns, rows = columns_of(text, params), params[entry["rows"]]
     since, until = columns.valid
-    said = [*_said_of_set(text, params, rows, may_end=False), *_said_of_set(text, params, table)]
-    both = [*rows.to_pylist(), *table.to_pylist()]
-    found = [
-        Version(row[columns.id], own, row.get(since), row.get(until)) for row, own in zip(both, said, strict=True)
-    ]
     types = {name: _type_of(name, (rows, table)) for name in columns.valid}
     schema = pa.schema([*columns.said, *(pa.field(name, arrow) for name, arrow in types.items())])
     entries, values = [], {name: value for name, value in params.items() if name != entry["rows"]}
     names = names_of(parse(text))
-    for number, layer in enumerate(_layers(_ordered(found))):
+    for number, layer in enumerate(_layers(_versions_of_set(text, params, table))):
         held = [{columns.id: one.id, **one.said, since: one.since, until: one.until} for one in layer]
         rows_then = _table(held, schema)
         values[rows_name(rows_then)] = rows_then
@@ -168,6 +180,20 @@ def _of_set(text: str, params: Mapping[str, Any], table: pa.Table) -> Batched:
         entries.append({**entry, "rows": rows_name(rows_then), "valid": [since, until], **named})
     whole = document(entries, "set" if len(entries) == 1 else "list")
     return Batched(whole, values, names=names_of(parse(whole)))
+
+
+def _versions_of_set(text: str, params: Mapping[str, Any], table: pa.Table) -> list[Version]:
+    (entry,) = text_entries(text)
+    columns, rows = columns_of(text, params), params[entry["rows"]]
+    since, until = columns.valid
+    said = [*_said_of_set(text, params, rows, may_end=False), *_said_of_set(text, params, table)]
+    both = [*rows.to_pylist(), *table.to_pylist()]
+    return _ordered(
+        [
+            Version(row[columns.id], own, row.get(since), row.get(until))
+            for row, own in zip(both, said, strict=True)
+        ]
+    )
 
 
 def _layers(versions: Sequence[Version]) -> list[list[Version]]:
@@ -182,18 +208,9 @@ def _layers(versions: Sequence[Version]) -> list[list[Version]]:
 
 
 def _of_list(text: str, params: Mapping[str, Any], table: pa.Table) -> Batched:
-    first = ListRoster(text, names_of(parse(text)), {}).entries
-    rows = [_version(row) for row in table.to_pylist()]
-    changed = {row.id for row in rows}
-    entries, ids, values = [], {}, dict(params)
-    for name, entry in first.items():
-        if name in changed and "set" in entry:
-            raise OuzelError(f"rules: '{name}' is a set of queries, which the text of a query cannot replace")
-        if name not in changed:
-            entries.append(entry)
-            ids[name] = name
-    given = [Version(name, entry, None, None) for name, entry in first.items() if name in changed]
-    for one in _ordered([*given, *rows]):
+    untouched, versions = _versions_of_list(text, table)
+    entries, ids, values = list(untouched.values()), {name: name for name in untouched}, dict(params)
+    for one in versions:
         name = _free(one.id, ids)
         ids[name] = one.id
         entry = {**(one.said if isinstance(one.said, dict) else _checked(one)), "name": name}
@@ -203,6 +220,19 @@ def _of_list(text: str, params: Mapping[str, Any], table: pa.Table) -> Batched:
             entry = {**set_entry(entry, RULE, rows_name(alone), VALID), "name": name}
         entries.append(entry)
     return Batched(document(entries, "list"), values, ids, tuple(ids))
+
+
+def _versions_of_list(text: str, table: pa.Table) -> tuple[dict[str, dict[str, Any]], list[Version]]:
+    """The queries of a list that no rule changes, and the versions of all others."""
+    first = ListRoster(text, names_of(parse(text)), {}).entries
+    rows = [_version(row) for row in table.to_pylist()]
+    changed = {row.id for row in rows}
+    for name, entry in first.items():
+        if name in changed and "set" in entry:
+            raise OuzelError(f"rules: '{name}' is a set of queries, which the text of a query cannot replace")
+    given = [Version(name, entry, None, None) for name, entry in first.items() if name in changed]
+    untouched = {name: entry for name, entry in first.items() if name not in changed}
+    return untouched, _ordered([*given, *rows])
 
 
 def _version(row: Row) -> Version:

@@ -166,6 +166,6 @@ def test_an_unknown_evaluation_is_an_error(evaluation: str) -> None:
 
 
 def test_an_unknown_switch_is_an_error() -> None:
-    switches = "equivalence, evaluation, plan, negation, adapt, merging, index"
+    switches = "equivalence, evaluation, ignorable, plan, negation, adapt, merging, index"
     with pytest.raises(oz.OuzelError, match=f"tuning: required some of {switches}; got 'speed'"):
         oz.match(TICKS, EXPLODING, type=None, tuning={"speed": "high"})

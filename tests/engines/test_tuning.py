@@ -24,7 +24,8 @@ PLAN = {"plan": "left-deep"}
     [
         (
             {"tuning": {"speed": "high"}},
-            "required some of equivalence, evaluation, plan, negation, adapt, merging, index; got 'speed'",
+            "required some of equivalence, evaluation, ignorable, plan, negation, adapt, merging, index; "
+            "got 'speed'",
         ),
         ({"tuning": {"plam": "bushy"}}, "got 'plam'\n  hint: did you mean 'plan'?"),
         ({"tuning": {"adapt": "of"}}, "adapt: required one of on, off; got 'of'"),

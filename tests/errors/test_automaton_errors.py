@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import ouzel as oz
@@ -44,6 +45,27 @@ SPEC: dict[str, Any] = {"start": "q0", "final": ["q1"], "register": {"n": 0}, "a
         ({"arcs": [{**ARC, "when": "sum(e.price) > 1"}]}, "add up in the register"),
         ({"arcs": [{**ARC, "set": {"n": "e.price"}}]}, "give it the first value 0.0"),
         ({"arcs": [{**ARC, "set": {"n": "e.name"}}]}, "type clash"),
+        ({"start": "q7"}, "start: no arc leaves 'q7'"),
+        ({"start": "Q0"}, "did you mean 'q0'"),
+        ({"final": ["elsewhere"]}, "name it in 'states'"),
+        ({"arcs": [{**ARC, "lives": [[2, 1]]}]}, "'lives' has \\[2, 1\\]"),
+        ({"arcs": [{**ARC, "id": "up", "when": "e.price > 'a'"}]}, "^arc 'up': when: type clash in '>'"),
+        ({"arcs": [{**ARC, "id": "up", "when": "e.price > $p"}]}, "^arc 'up': when: the parameter \\$p"),
+        ({"arcs": [{**ARC, "id": "up", "when": "e.price >"}]}, "^arc 'up': when: the text ends"),
+        ({"arcs": [{**ARC, "id": "up", "set": {"n": "e.prise"}}]}, "^arc 'up': n: unknown attribute"),
+        (
+            {"register": {"n": {"type": "integer"}}, "arcs": [{**ARC, "set": {"n": "e.price"}}]},
+            "give it {'type': 'float'}",
+        ),
+        (
+            {"window": 0},
+            "(?s)^window: a window of no length\n.*\n    0\n    \\^\n  required: a positive length of time$",
+        ),
+        ({"window": "$T"}, "(?s)^window: the parameter \\$T has no value\n.*\n    \\$T\n"),
+        (
+            {"window": "9999999999999999 days"},
+            "(?s)^window: a window too long to be counted.*\n    9999999999999999 days",
+        ),
     ],
 )
 def test_what_is_wrong(change: dict[str, Any], message: str) -> None:
@@ -71,3 +93,44 @@ def test_events_that_last() -> None:
 def test_computations_are_not_merged() -> None:
     with pytest.raises(oz.OuzelError, match="none are merged"):
         oz.match(EVENTS, oz.automaton(SPEC), engine="automaton", tuning={"evaluation": "merging"})
+
+
+SCHEMA = pa.schema({"ts": pa.int64(), "price": pa.float64(), "name": pa.string()})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"add": [{**ARC, "id": "b", "lives": [[1, 5]]}]}, "the arc 'b' has 'lives': required none"),
+        ({"remove": [5]}, "required ids of arcs, which are texts; got 5"),
+        ({"remove": ["a1"]}, "there is no arc 'a1' to remove"),
+        ({"add": [{**ARC, "id": "b", "when": "e.prise > 1"}]}, "^arc 'b': when: unknown attribute 'prise'"),
+    ],
+)
+def test_wrong_changes(change: dict[str, Any], message: str) -> None:
+    matcher = oz.matcher(oz.automaton(SPEC), SCHEMA, time_unit="s")
+    with pytest.raises(oz.OuzelError, match=message):
+        matcher.change(**change)
+
+
+def test_limits_advise_what_automata_have() -> None:
+    spec = {**SPEC, "arcs": [ARC, {"source": "q1", "target": "q1"}]}
+    with pytest.raises(oz.OuzelError) as caught:
+        oz.match(EVENTS * 5, oz.automaton(spec), limits=oz.Limits(max_matches=2), order="arrival")
+    assert str(caught.value).partition("hint: ")[2] == (
+        "a narrower window, or more conditions on the arcs that leave the start; "
+        "a larger max_matches, or on_limit='shed'"
+    )
+
+
+def test_columns_of_changes_are_no_fields() -> None:
+    automaton = oz.automaton({**SPEC, "register": {"op": 0}})
+    with pytest.raises(oz.OuzelError, match="give the field of the register another name"):
+        oz.matcher(automaton, SCHEMA, speculation="inf")
+
+
+def test_states_whose_arcs_are_still_to_come() -> None:
+    built = oz.automaton(start="q0", final=["q1", "q2"], states=["q2"]).arc("q0", "q1")
+    matcher = oz.matcher(built, SCHEMA, time_unit="s")
+    matcher.change(add=[{"id": "late", "source": "q0", "target": "q2"}], remove=["a0"])
+    assert matcher.push(pa.table({"ts": [1, 2], "price": [1.0, 2.0], "name": ["x", "y"]})).num_rows == 1

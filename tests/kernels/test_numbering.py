@@ -52,3 +52,19 @@ def test_a_match_is_kept_if_it_starts_after_the_last_one_of_its_partition(make: 
     keep = make(numbering.mark_apart)(np.array([0, 1, 2, 3]), parts, until, starts, ends)
     assert keep.tolist() == [False, True, True, False]
     assert until.tolist() == [7, 9]
+
+
+@both
+def test_numbers_that_are_taken_or_contradict_times_are_marked(make: Any) -> None:
+    # one partition with the moments 1, 3 and 5, at ten times that, of which 3 is leaving
+    known, before = np.array([1, 3, 5]), np.array([-1, 0, 1])
+    leaving, tails = np.array([False, True, False]), np.array([2])
+    numbers = np.array([2, 3, 4, 5, 7, 6])
+    times = np.array([20, 30, 55, 50, 60, 61])
+    bad = np.zeros(6, np.bool_)
+    order = np.argsort(-numbers)
+    parts = np.zeros(6, np.int64)
+    count = make(numbering.mark_miscounted)(
+        order, parts, numbers, times, tails, known, 10 * known, before, leaving, bad
+    )
+    assert (count, bad.tolist()) == (3, [False, False, True, True, False, True])

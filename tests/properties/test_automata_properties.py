@@ -31,6 +31,35 @@ def test_engines_agree(automaton: oz.Automaton, table: pa.Table) -> None:
     assert Counter(found) == Counter(expected)
 
 
+@given(automata(ending=True), events(9, least=4), sizes)
+def test_the_end_of_the_window(automaton: oz.Automaton, table: pa.Table, size: int) -> None:
+    expected = rows(automaton, table)
+    try:
+        assert rows(automaton, table, "automaton") == expected
+    except oz.OuzelError as error:
+        assert "form a cycle" in str(error)  # noqa: PT017 - others are errors
+        return
+    found = rows(automaton, table, "automaton", tuning={"evaluation": "backtracking"})
+    assert Counter(found) == Counter(expected)
+    assert rows(automaton, table, "automaton", order="arrival") == rows(automaton, table, order="arrival")
+    pieces = [[repr(row) for row in one] for one in pushes(automaton, table, size, "automaton")]
+    assert pieces == [[repr(row) for row in one] for one in pushes(automaton, table, size, "reference")]
+
+
+def pushes(automaton: oz.Automaton, table: pa.Table, size: int, engine: str) -> list[list[Any]]:
+    """What a matcher answers, push by push, restored in between, with time that passes by itself."""
+    matcher = oz.matcher(automaton, table.schema, types=TYPES, engine=engine)
+    found = []
+    for start in range(0, table.num_rows, size):
+        found.append(matcher.push(table.slice(start, size)).to_pylist())
+        if start % 2:
+            matcher = oz.restore(matcher.snapshot())
+        latest = table.column("ts")[min(start + size, table.num_rows) - 1].as_py()
+        later = table.column("ts")[min(start + size, table.num_rows - 1)].as_py()
+        found.append(matcher.advance((latest + later + 1) // 2).to_pylist())
+    return [*found, matcher.finish().to_pylist()]
+
+
 @given(automata(), events(9, least=4))
 def test_what_is_chosen_agrees(automaton: oz.Automaton, table: pa.Table) -> None:
     assert rows(automaton, table, "auto") == rows(automaton, table)

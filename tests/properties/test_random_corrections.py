@@ -121,7 +121,7 @@ def test_lists(some: list[RandomQuery], events: Events, script: Script) -> None:
 @given(st.sampled_from(PLAIN), st.integers(0, 2**32))
 def test_checkpoints(query: str, number: int) -> None:
     random = Random(number)
-    events, script = random_events(random, 20), random_script(random, 45)
+    events, script = random_events(random, 16), random_script(random, 32)
     rewinding = "ouzel.runtimes.rewinding"
     with (
         patch(f"{rewinding}.LEAST", 1),
@@ -154,7 +154,7 @@ PARTITIONED = (
 @given(st.sampled_from(PARTITIONED), st.integers(0, 2**32), ORDERS)
 def test_regions(query: str, number: int, order: Any) -> None:
     random = Random(number)
-    events, script = random_events(random, 24), random_script(random, 50)
+    events, script = random_events(random, 18), random_script(random, 36)
     events = [{**event, "x": event["x"] or 0} for event in events] if order else events
     bounded(query, *as_table(events), script, types=TYPES, order=order)
 
@@ -182,8 +182,23 @@ def test_automata(automaton: oz.Automaton, events: pa.Table, random: Any, script
 @settings(max_examples=80)
 @given(automata(silent=False, waiting=False), st.integers(0, 2**32))
 def test_automata_where_much_happens(automaton: oz.Automaton, number: int) -> None:
+    much_happens(automaton, Random(number), 12, 12)
+
+
+@settings(max_examples=80)
+@given(automata(waiting=False, ignoring=True), st.integers(0, 2**32))
+def test_automata_that_ignore_events(automaton: oz.Automaton, number: int) -> None:
     random = Random(number)
-    rows = [{**event, "s": random.choice("aB"), "y": event["y"] / 2} for event in random_events(random, 16)]
+    # where times are few, more is simultaneous; where they are many, more is ignored in a row
+    much_happens(automaton, random, 10, random.choice((6, 12, 24)))
+
+
+def much_happens(automaton: oz.Automaton, random: Random, count: int, latest: int) -> None:
+    rows = [
+        {**event, "ts": random.randint(0, latest), "s": random.choice("aB"), "y": event["y"] / 2}
+        for event in random_events(random, count)
+    ]
     table = pa.Table.from_pylist(rows, pa.schema({"ts": pa.int64(), **algebra.ARROW}))
     with patch("ouzel.physical.automaton.event_lists.SPARE", random.choice((0, 32_768))):
-        bounded(automaton, table, [row["ts"] for row in rows], random_script(random, 45), types=algebra.TYPES)
+        script = random_script(random, 3 * count)
+        bounded(automaton, table, [row["ts"] for row in rows], script, types=algebra.TYPES)

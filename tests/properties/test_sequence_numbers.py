@@ -116,3 +116,52 @@ def test_withdrawals_of_what_is_counted() -> None:
     assert [row["op"] for row in matcher.push(pa.Table.from_pylist(rows, schema)).to_pylist()] == [1]
     gone = pa.Table.from_pylist([{**rows[0], "op": -1}], schema)
     assert [(row["op"], row["match_id"]) for row in matcher.push(gone).to_pylist()] == [(-1, 0)]
+
+
+WIDE = oz.automaton({**PAIR.spec, "window": 1_000})
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ([(1, 1), (2, 2)], [(3, 2)]),  # it came before, with another event
+        ([], [(1, 1), (2, 1)]),
+        ([(1, 1), (5, 5)], [(6, 4)]),  # 4 is after 5
+        ([(3, 3)], [(1, 4)]),
+        ([], [(1, 2), (2, 1)]),
+    ],
+)
+def test_numbers_that_cannot_be(first: list[tuple[int, int]], then: list[tuple[int, int]]) -> None:
+    matcher = oz.matcher(WIDE, SCHEMA, sequence="n", time_unit="ms")
+    push(matcher, *first)
+    before = matcher.snapshot()
+    with pytest.raises(
+        oz.DataError, match="column 'n': required a number that no other event of the partition has"
+    ):
+        push(matcher, (7, 7), *then)
+    assert matcher.snapshot() == before
+    matcher = oz.matcher(WIDE, SCHEMA, sequence="n", time_unit="ms", on_bad="quarantine")
+    push(matcher, *first)
+    push(matcher, *then, (8, 8))
+    assert matcher.take_quarantined().column("n").to_pylist() == [then[-1][1]]
+    assert push(matcher, (9, 9)) == [89]
+
+
+def test_numbers_are_free_again_once_their_events_are_withdrawn() -> None:
+    schema = SCHEMA.append(pa.field("op", pa.int8()))
+    matcher = oz.matcher(WIDE, schema, sequence="n", op="op", time_unit="ms")
+    rows = [{"ts": 10 * x, "x": x, "n": x, "op": 1} for x in (1, 2, 3)]
+    assert matcher.push(pa.Table.from_pylist(rows, schema)).num_rows == 2
+    other = [{**rows[1], "op": -1}, {**rows[1], "x": 5}]
+    found = matcher.push(pa.Table.from_pylist(other, schema)).to_pylist()
+    assert [(row["x"], row["op"]) for row in found if row["op"] == 1] == [(15, 1), (53, 1)]
+    with pytest.raises(oz.DataError, match="no other event"):
+        matcher.push(pa.Table.from_pylist([{**rows[1], "x": 6}], schema))
+
+
+def test_numbers_are_those_of_the_partition() -> None:
+    automaton = oz.automaton({**WIDE.spec, "partition": ["x"]})
+    matcher = oz.matcher(automaton, SCHEMA, sequence="n", time_unit="ms")
+    assert push(matcher, (1, 1), (2, 1)) == []
+    with pytest.raises(oz.DataError, match="no other event"):
+        push(matcher, (2, 1))

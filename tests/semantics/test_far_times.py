@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -141,7 +143,8 @@ def test_time_can_be_said_to_pass_to_either_end(engine: str) -> None:
 @pytest.mark.parametrize("watermark", [2**63, -(2**63) - 1])
 def test_time_cannot_pass_to_where_it_is_not_counted(watermark: int) -> None:
     matcher = oz.matcher(SEQUENCE.format(""), SCHEMA)
-    for let_pass in (matcher.advance, lambda time: matcher.push(table([]), time)):
+    ways: tuple[Callable[[int], Any], ...] = (matcher.advance, lambda time: matcher.push(table([]), time))
+    for let_pass in ways:
         with pytest.raises(oz.OuzelError, match=f"advance: required a time of 64 bits; got {watermark}"):
             let_pass(watermark)
 

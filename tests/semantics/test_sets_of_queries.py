@@ -109,7 +109,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: oz.match(EVENTS, oz.queries("PATTERN A RETURN A.x AS id", ROWS)),
         "'id' is the id of the queries and a column",
     ),
-    "no value": (lambda: oz.match(EVENTS, oz.queries("PATTERN A WHERE A.x = $y", ROWS)), r"\$y has no value"),
+    "no value": (
+        lambda: oz.match(EVENTS, oz.queries("PATTERN A WHERE A.x = $y", ROWS)),
+        r"\$y of the set has no value",
+    ),
     "two values": (
         lambda: oz.match(EVENTS, oz.queries(PAIRS, ROWS), params={"most": 1}),
         "'most' has a value of its own in every query",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import ouzel as oz
+from ouzel.runtimes.spark.columns import arrow_schema
 from spark_events import SCHEMA, stream
 
 if TYPE_CHECKING:
@@ -83,3 +84,29 @@ def test_streams(spark: SparkSession, tmp_path: Path) -> None:
     assert keyed[0] == "a stream, in 5 buckets by k, each with a matcher in Spark's state"
     without = explained(events, "PATTERN SEQ(A a, B b) WITHIN 5")
     assert without[0] == "a stream, in one bucket: no keys keep the events of all queries apart"
+
+
+def test_corrections(spark: SparkSession, table: Any, tmp_path: Path) -> None:
+    query, path = oz.query(KEYED), str(tmp_path / "changed")
+    table.selectExpr("*", "1 AS op").write.parquet(path)
+    arriving = spark.readStream.schema(spark.read.parquet(path).schema).parquet(path)
+
+    def words(events: Any, **options: Any) -> str:
+        said = query.explain(events, spark=oz.SparkOptions(buckets=4), **options)
+        return " ".join(said.partition("corrections")[2].split())
+
+    assert words(arriving) == ""
+    way = "partitions, a window around them, are matched again"
+    matcher = oz.matcher(query, arrow_schema(arriving), speculation="inf", op="op", time_unit="ms")
+    said = " ".join(matcher.explain().partition("corrections")[2].split())
+    assert words(arriving, speculation="inf", op="op").startswith(said)
+    assert way in said
+    assert "withdraw events" not in words(arriving, speculation="5 seconds")
+    assert "5,000 ticks after the punctuation" in words(arriving, speculation="5 seconds", time_unit="ms")
+    assert "none is withdrawn" in words(arriving, op="op")
+    spread = query.explain(arriving, op="op", identity=["eid"])
+    assert "a stream, in one bucket" in spread
+    assert "all events: a row that withdraws an event must find it" in spread
+    assert "what is left is matched" in words(spark.read.parquet(path), op="op")
+    with pytest.raises(oz.OuzelError, match="is not to be had where all events are there"):
+        query.explain(table, speculation="inf")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import PythonException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import ouzel as oz
@@ -89,6 +90,19 @@ def test_nothing_has_the_same_columns(spark: SparkSession) -> None:
     found = oz.match(frame(spark, stream(6, 20, 20)), none)
     assert found.dtypes == [("id", "int"), ("a", "string"), ("b", "string")]
     assert found.collect() == []
+
+
+def test_each_query_may_have_so_many_matches(spark: SparkSession) -> None:
+    events = frame(spark, stream(3, 150, 200))
+    sizes = Counter(row["id"] for row in oz.match(events, SETS["algebra"]).collect())
+    most = max(sizes.values())
+    assert sum(sizes.values()) > most > 3
+    whole = oz.match(events, SETS["algebra"], limits=oz.Limits(max_matches=most))
+    assert Counter(row["id"] for row in whole.collect()) == sizes
+    few = oz.match(events, SETS["algebra"], limits=oz.Limits(max_matches=3, on_limit="shed"))
+    assert Counter(row["id"] for row in few.collect()) == {id_: min(size, 3) for id_, size in sizes.items()}
+    with pytest.raises(PythonException, match=r"the query '\w' of the set: more than 3 matches"):
+        oz.match(events, SETS["algebra"], limits=oz.Limits(max_matches=3)).collect()
 
 
 @pytest.mark.parametrize(

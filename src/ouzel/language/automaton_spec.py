@@ -5,7 +5,7 @@ What is wrong with one is said with the arc, the key, and what was required.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from ouzel.errors import QueryError, did_you_mean, listed
@@ -46,7 +46,7 @@ def read_automaton(spec: Any) -> Automaton:
     return automaton
 
 
-def read_arcs(arcs: Any, taken: Mapping[str, Any] | None = None) -> Iterator[Arc]:
+def read_arcs(arcs: Any) -> Iterator[Arc]:
     """The arcs of a list of specifications; those without an id are called a0, a1, … by their place.
 
     Of arcs of one id no two live at one time.
@@ -55,14 +55,19 @@ def read_arcs(arcs: Any, taken: Mapping[str, Any] | None = None) -> Iterator[Arc
         _fail("arcs", f"got {_shown(arcs)}", "a list of arcs")
     if len(arcs) > MAX_ARCS:
         _fail("arcs", f"there are {len(arcs):,}", f"{MAX_ARCS:,} at most")
-    known: dict[str, list[Life]] = {id_: list(ALWAYS) for id_ in taken or ()}
-    for place, spec in enumerate(arcs):
-        arc = _arc(spec, place)
+    found = [_arc(spec, place) for place, spec in enumerate(arcs)]
+    check_ids(found)
+    yield from found
+
+
+def check_ids(arcs: Iterable[Arc]) -> None:
+    """Refuse arcs of one id that live at one time."""
+    known: dict[str, list[Life]] = {}
+    for arc in arcs:
         others = known.setdefault(arc.id, [])
         if any(_meet(one, other) for one in arc.lives for other in others):
             _fail(f"arc '{arc.id}'", "there is another of that id", "an id of its own for every arc")
         others += arc.lives
-        yield arc
 
 
 def check_arcs(automaton: Automaton) -> None:
@@ -70,14 +75,30 @@ def check_arcs(automaton: Automaton) -> None:
     names = [one.name for one in automaton.register]
     for arc in automaton.arcs:
         check_arc(arc, names, has_window=automaton.window is not None)
+    if automaton.arcs:
+        _check_states(automaton)
+
+
+def _check_states(automaton: Automaton) -> None:
+    """Refuse a start that no arc knows, and final states that none leads to, unless they are named."""
+    mentioned = {name for arc in automaton.arcs for name in (arc.source, arc.target)}
+    sources = [arc.source for arc in automaton.arcs]
+    later = "name it in 'states', if its arcs are still to come"
+    if automaton.start not in {*mentioned, *automaton.states}:
+        _fail(
+            "start",
+            f"no arc leaves '{automaton.start}'",
+            f"a state that arcs leave: {listed(sources)}",
+            did_you_mean(automaton.start, sources) or later,
+        )
     states = {automaton.start, *automaton.states, *(arc.target for arc in automaton.arcs)}
     lost = [one for one in automaton.final if one not in states]
-    if lost and automaton.arcs:
+    if lost:
         _fail(
             "final",
             f"no arc leads to '{lost[0]}'",
             f"states of the automaton: {listed(states)}",
-            did_you_mean(lost[0], states),
+            did_you_mean(lost[0], states) or later,
         )
 
 
@@ -129,6 +150,8 @@ def _lives(given: Any, what: str) -> Iterator[Life]:
         is_pair = isinstance(one, list | tuple) and len(one) == 2
         if not is_pair or not all(time is None or type(time) is int for time in one):
             _fail(what, f"'lives' has {_shown(one)}", "times in ticks, or null: [since, until]")
+        if None not in one and one[0] > one[1]:
+            _fail(what, f"'lives' has {_shown(one)}", "a time, and one that is not before it: [since, until]")
         yield one[0], one[1]
 
 
@@ -260,8 +283,7 @@ def _formula(given: Any, what: str) -> Formula:
     try:
         return Formula(given, parse_alone(given))
     except QueryError as error:
-        error.add_note(f"in {what}")
-        raise
+        raise error.said_of(what) from None
 
 
 def _shown(given: Any) -> str:

@@ -13,7 +13,8 @@ from ouzel.language.set_tree import QuerySet
 from ouzel.logical.algebra.bind_query import bind_algebra
 from ouzel.logical.algebra.streams import INTERVAL
 from ouzel.logical.automata.bind_automaton import bind_automaton
-from ouzel.logical.members import Members, check_others, example
+from ouzel.logical.lifetimes import check_lives
+from ouzel.logical.members import Members, check_numbers, check_others, example, parameters_of
 from ouzel.logical.parameters import names_in
 from ouzel.logical.query import BoundQuery, bind
 from ouzel.logical.schema import Schema
@@ -28,6 +29,9 @@ def bind_set(written: QuerySet, schema: Schema, parameters: Mapping[str, Any] | 
     known = None
     if rows is not None:
         check_others(written, rows, others)
+        check_numbers(rows, parameters_of(written, rows.schema))
+        if not schema.is_open:
+            check_lives(written, rows, schema.time)
         known = {**others, **example(written, rows)}
     template = written.template
     if isinstance(template, algebra.Query):

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ouzel.errors import OuzelError
 from ouzel.language.set_tree import QuerySet
+from ouzel.logical.lifetimes import lives_of
 from ouzel.logical.parameters import ROWS
 from ouzel.logical.schema import Schema
 
 if TYPE_CHECKING:
     from ouzel.logical.query import BoundQuery
 
+MOST = 2**63 - 1
+"""No integer of the language is larger."""
 # What stands for values of a set, by a test of Arrow's: what its queries have in common depends on none of them.
 _STAND_INS = (
     (pa.types.is_boolean, False),
@@ -61,18 +65,20 @@ class Members:
         """The columns that hold values of parameters."""
         return [] if self.rows is None else parameters_of(self.written, self.rows.schema)
 
-    def values(self) -> Iterator[tuple[Any, dict[str, Any], tuple[Any, Any]]]:
-        """Of each query the id, the values of all parameters, and from when until when it is valid."""
+    def values(self) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Of each query the id, and the values of all parameters."""
         assert self.rows is not None
         for batch in self.rows.to_batches(max_chunksize=1_000):
             for row in batch.to_pylist():
                 yield self.of_row(row)
 
-    def of_row(self, row: Mapping[str, Any]) -> tuple[Any, dict[str, Any], tuple[Any, Any]]:
+    def of_row(self, row: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """The same of one row."""
-        since, until = (None if name is None else row[name] for name in self.written.valid)
-        own = {name: row[name] for name in self.parameters}
-        return row[self.id], {**self.others, **own}, (since, until)
+        return row[self.id], {**self.others, **{name: row[name] for name in self.parameters}}
+
+    def lives(self, rows: pa.Table) -> Any:
+        """From when until when the queries of some rows are valid, in ticks."""
+        return lives_of(self.written, rows, self.schema.time)
 
 
 def parameters_of(written: QuerySet, columns: pa.Schema) -> list[str]:
@@ -93,7 +99,25 @@ def example(written: QuerySet, rows: pa.Table) -> dict[str, Any]:
 
 
 def _stand_in(arrow: pa.DataType) -> Any:
+    if pa.types.is_null(arrow):
+        return None  # in all of them
     return next((value for belongs, value in _STAND_INS if belongs(arrow)), "")
+
+
+def check_numbers(rows: pa.Table, names: Iterable[str]) -> None:
+    """Refuse integers that no parameter can be: then none of a set depends on how it is run."""
+    for name in names:
+        column = rows.column(name)
+        if pa.types.is_uint64(column.type) and (pc.max(column).as_py() or 0) > MOST:
+            values = column.to_pylist()
+            place = next(place for place, value in enumerate(values) if (value or 0) > MOST)
+            raise OuzelError(f"parameters: row {place}, column '{name}': {beyond(values[place])}")
+
+
+def beyond(value: int) -> str:
+    """What is wrong with an integer that is too large for a parameter."""
+    hint = "make them decimals, which are compared with all their digits: pa.decimal128(20, 0)"
+    return f"required integers of at most {MOST}; got {value}\n  hint: {hint}"
 
 
 def check_others(written: QuerySet, rows: pa.Table, params: Mapping[str, Any]) -> None:

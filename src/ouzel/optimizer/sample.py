@@ -15,6 +15,7 @@ from ouzel.physical.compiled.filters import Filters
 from ouzel.physical.compiled.kernel import pays
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.user_calls import calls_users
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Room
 from ouzel.physical.memory.partitions import Partitions
@@ -133,7 +134,7 @@ class _Seen:
             return 1.0
         windows = self._places + PLACES * (self.prepared.end_times // max(int(self.limit), 1))
         numbers, counts = np.unique(windows, return_inverse=True, return_counts=True)[1:]
-        parts, there = self.prepared.parts, len(np.unique(self.prepared.parts))
+        parts, there = self.prepared.parts, len(each_once(self.prepared.parts))
         both = numbers * (int(parts.max()) + 2) + parts
         same = _pairs(np.unique(both, return_counts=True)[1])
         return min(max(_pairs(counts) / max(same, 1.0), 1.0), float(there))

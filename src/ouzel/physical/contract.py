@@ -221,6 +221,16 @@ class Found:
         matches = MatchTable({one.variable: unbound for one in query.components}, lambda: intervals)
         return cls(query, matches, events, lambda _expression: [], rows=rows)
 
+    def within(self, limits: Limits, counters: Counters) -> Found:
+        """The same rows, but no more than one query may have at once: those that come first."""
+        count = len(self.matches)
+        most = limits.allowed(count)
+        if most == count:
+            return self
+        counters.shed_matches += count - most
+        rows = None if self.rows is None else self.rows.slice(0, most)
+        return replace(self, matches=self.matches.taken(np.arange(most)), rows=rows)
+
     @classmethod
     def nothing(cls, query: BoundQuery, events: EventTable) -> Found:
         """No matches."""

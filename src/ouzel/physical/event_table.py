@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from ouzel.logical.schema import NESTED, Schema
 from ouzel.logical.values import Kind, from_arrow
 from ouzel.physical.compiled.share import picked
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_types import EventTypes
 from ouzel.physical.meaning import plain
 from ouzel.physical.recycled import recycled
@@ -74,7 +75,7 @@ class EventTable:
     def places(self, rows: Integers) -> Integers:
         """The places of some rows among each other in canonical order; content matters only for ties."""
         keys: tuple[Integers, ...] = (self.starts[rows], self.ends[rows])
-        if len(np.unique(keys[1])) < len(rows):
+        if len(each_once(keys[1])) < len(rows):
             keys = (content_ranks(self.table, rows), self.type_ranks(rows), *keys)
         places = np.empty(len(rows), np.int64)
         places[np.lexsort(keys)] = np.arange(len(rows))

@@ -13,6 +13,9 @@ from ouzel.logical.query import BoundQuery
 
 FEWER = "a narrower window, more conditions, or skip_till_next_match"
 COUNTING = "OUTPUT AGGREGATE or mode='compressed' where the number of matches is enough"
+LASTING = "more conditions, such as duration() <= … in every next and fold"
+
+AUTOMATON = "a narrower window, or more conditions on the arcs that leave the start"
 
 
 class LimitError(OuzelError):
@@ -27,22 +30,38 @@ class LimitError(OuzelError):
         """Travel from a worker."""
         return LimitError, (self.message, *self.hints)
 
-    def about(self, query: BoundQuery) -> LimitError:
-        """The same with the hints that suit a query."""
-        return LimitError(self.message, *filter(None, (_suiting(hint, query) for hint in self.hints)))
+    def about(self, query: BoundQuery, called: str = "") -> LimitError:
+        """The same with the hints that suit a query, and what it is called, if that is said."""
+        message = f"{called}: {self.message}" if called else self.message
+        return LimitError(message, *filter(None, (_suiting(hint, query) for hint in self.hints)))
 
 
 @contextmanager
-def advising(query: BoundQuery) -> Iterator[None]:
-    """Let errors of limits in here suit a query."""
+def advising(query: BoundQuery, called: str = "") -> Iterator[None]:
+    """Let errors of limits in here suit a query, and say what it is called, where there are several."""
     try:
         yield
     except LimitError as error:
-        raise error.about(query) from None
+        raise error.about(query, called) from None
+
+
+def of_list(query: BoundQuery) -> str:
+    """What a query of several is called in errors."""
+    return f"query '{query.name}'"
+
+
+def of_set(id_: Any) -> str:
+    """What a query of a set is called in errors."""
+    return f"the query {id_!r} of the set"
 
 
 def _suiting(hint: str, query: BoundQuery) -> str:
     """What of a hint suits a query."""
+    if query.members is not None:
+        return "" if hint == COUNTING else _suiting(hint, query.members.template)
+    if query.attributes is not None and hint in (FEWER, COUNTING):
+        fewer = LASTING if query.automaton is None else AUTOMATON
+        return fewer if hint == FEWER else ""
     is_plain = not _is_of_sets(query.pattern)
     if hint == FEWER and (not is_plain or query.strategy is not Strategy.SKIP_TILL_ANY_MATCH):
         return "a narrower window, or more conditions"

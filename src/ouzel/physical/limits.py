@@ -17,7 +17,7 @@ SHARE = 2
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on open runs, on the events of a match, on the matches of one answer, and on the memory for all that.
+    """Bounds on open runs, on the events of a match, on each query's matches in one answer, and on memory.
 
     `max_memory` is in bytes, or a text such as "4GB"; by default it is half of what is available when a run
     begins: of the machine's memory, a container's, or an address space that is limited.
@@ -67,7 +67,13 @@ class Limits:
         object.__setattr__(limits, "_settled", self.memory())
         return limits
 
-    def exceeded(self, name: str) -> OuzelError:
+    def allowed(self, matches: int) -> int:
+        """How many of the matches of one query may be reported: all, or the first; else an error."""
+        if matches > self.max_matches and not self.sheds:
+            raise self.exceeded("max_matches")
+        return min(matches, self.max_matches)
+
+    def exceeded(self, name: str) -> LimitError:
         """The error for a bound that was reached."""
         what = {
             "max_runs": "open runs at once",
@@ -95,7 +101,7 @@ class Room:
         """How many of something there may be, of so many bytes each, that may take a share of the memory."""
         return max(1, int(self.size * share / max(each, 1)))
 
-    def exceeded(self, count: int, what: str) -> OuzelError:
+    def exceeded(self, count: int, what: str) -> LimitError:
         """The error for so many of something that would take more."""
         return LimitError(
             f"{count:,} {what} and more would not fit into the memory for this run: {size_text(self.size)}, "

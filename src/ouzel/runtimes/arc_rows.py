@@ -18,10 +18,11 @@ import pyarrow as pa
 from ouzel.compile import compile_query
 from ouzel.errors import OuzelError, SchemaError, StateError, listed
 from ouzel.language import automaton_tree, parse
-from ouzel.language.automaton_spec import check_arc, read_arcs, written_automaton
+from ouzel.language.automaton_spec import written_automaton
 from ouzel.language.document import automaton_entry, document
 from ouzel.logical.schema import Schema
 from ouzel.logical.times import END
+from ouzel.runtimes.arcs import arcs_to_come
 from ouzel.runtimes.fingerprint import differences
 from ouzel.runtimes.kept_parameters import read
 from ouzel.runtimes.matcher import Matcher
@@ -102,11 +103,11 @@ class ArcRows:
     def _check(self, specs: list[Any]) -> None:
         """Refuse arcs that do not fit the register and the events: a matcher that took them could not go on."""
         automaton = self._written.automaton
-        arcs = tuple(read_arcs(specs))
-        for arc in arcs:
-            check_arc(arc, [one.name for one in automaton.register], has_window=automaton.window is not None)
+        arcs = tuple(arcs_to_come(specs, automaton))
         kept = tuple(one for one in automaton.arcs if one.id not in {arc.id for arc in arcs})
-        entry = automaton_entry(written_automaton(replace(automaton, arcs=(*kept, *arcs))), None, None)
+        named = tuple(dict.fromkeys((*automaton.states, automaton.start, *automaton.final)))
+        changed = replace(automaton, arcs=(*kept, *arcs), states=named)
+        entry = automaton_entry(written_automaton(changed), None, None)
         compile_query(document([entry], "automaton"), self.schema, self.params, *self.how)
 
 

@@ -103,7 +103,8 @@ class AutomatonProgram:
         """Let arcs come and go at a time; what is wrong with them is said before anything has changed."""
         before, self._values, self._read = self._values, values, {}
         try:
-            changed = self.change([written_arc(replace(arc, lives=ALWAYS)) for arc in add], remove, now, now)
+            specs = [written_arc(replace(arc, lives=ALWAYS)) for arc in add]
+            changed = self.change(specs, remove, now, now, now)
             changed.plan()
         except BaseException:
             self._values, self._read = before, {}
@@ -139,9 +140,12 @@ class AutomatonProgram:
 
     # ---- arcs --------------------------------------------------------------------------------------------
 
-    def change(self, add: Iterable[Any], remove: Iterable[Any], time: int, base: int) -> Changed:
-        """What it takes to have arcs come and go at a time; no event before `base` will be matched any more."""
-        gone = [self._place(id_, time) for id_ in _listed(remove, "remove")]
+    def change(self, add: Iterable[Any], remove: Iterable[Any], time: int, now: int, base: int) -> Changed:
+        """What it takes to have arcs come and go at a time, `now` or later.
+
+        No event before `base` will be matched any more.
+        """
+        gone = [self._place(id_, time) for id_ in _ids(remove)]
         leaving = {self.slots[place].arc.id for place in gone}
         given = self._given(_listed(add, "add"))
         coming = {arc.id for arc in given}
@@ -156,6 +160,7 @@ class AutomatonProgram:
         return Changed(
             self,
             time,
+            now,
             base,
             gone,
             [place for place in came if place is not None],
@@ -170,10 +175,7 @@ class AutomatonProgram:
             content = None  # plain values, but not as JSON has them
         if content is not None and content in self._read:
             return self._read[content]
-        found = [replace(self._values.as_now(arc), lives=()) for arc in read_arcs(specs, {})]
-        names = [one.name for one in self.automaton.register]
-        for arc in found:
-            check_arc(arc, names, has_window=self.automaton.window is not None)
+        found = [replace(self._values.as_now(arc), lives=()) for arc in arcs_to_come(specs, self.automaton)]
         if content is not None and len(self._read) < MOST_READ:
             self._read[content] = found
         return found
@@ -198,6 +200,27 @@ def _begins(automaton: Automaton) -> tuple[Any, ...]:
 
 def _text(name: Name | None) -> str | None:
     return None if name is None else name.text
+
+
+def arcs_to_come(specs: list[Any], automaton: Automaton) -> list[Arc]:
+    """The arcs of specifications that are to come to an automaton; an error if they do not fit."""
+    found, names = list(read_arcs(specs)), [one.name for one in automaton.register]
+    for arc in found:
+        check_arc(arc, names, has_window=automaton.window is not None)
+        if arc.lives != ALWAYS:
+            raise OuzelError(
+                f"change: the arc '{arc.id}' has 'lives': required none, as it lives from the change on\n"
+                "  hint: say when that is with at=…, and end it with another change, remove=[…]"
+            )
+    return found
+
+
+def _ids(remove: Any) -> list[str]:
+    given = _listed(remove, "remove")
+    for id_ in given:
+        if not isinstance(id_, str):
+            raise OuzelError(f"change(remove=…): required ids of arcs, which are texts; got {id_!r}")
+    return given
 
 
 def _listed(given: Any, what: str) -> list[Any]:

@@ -12,11 +12,14 @@ import pyarrow as pa
 from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.automaton.by_event import RunsByEvent
+from ouzel.physical.automaton.counted import miscounted
 from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
+from ouzel.physical.match_table import Flags
 from ouzel.physical.memory.growing import Growing
+from ouzel.runtimes.promises import Promise, Promises
 from ouzel.runtimes.reported import changes
 from ouzel.runtimes.results import result_table
 from ouzel.runtimes.tail import Tail
@@ -31,9 +34,9 @@ def keeps_by_event(plans: Sequence[Plan], ties: Sequence[str], *, by_arrival: bo
     if len(plans) != 1 or ties or by_arrival or not isinstance(plan := plans[0].physical, RowPlan):
         return False
     automaton = plan.written.automaton
-    return (
-        plan.epochs is not None and automaton is not None and automaton.types is None and not plan.operands.calls
-    )
+    if plan.epochs is None or automaton is None or automaton.types is not None:
+        return False
+    return not automaton.waits and not plan.operands.calls
 
 
 class ByEvent:
@@ -41,9 +44,12 @@ class ByEvent:
 
     words = "late and withdrawn events: runs are kept by event, and those that pass one are made anew"
 
-    def __init__(self, plan: Plan, limits: Limits, none: EventTable, sequence: str | None = None) -> None:
+    def __init__(
+        self, plan: Plan, limits: Limits, none: EventTable, promises: Promises, sequence: str | None = None
+    ) -> None:
         """Begin with no events; `sequence` is the column that counts those of a partition, if one does."""
         assert isinstance(plan.physical, RowPlan)
+        self._promises = promises
         self.name, self._none, self._limits = plan.query.name, none, limits
         self.runs = RunsByEvent(plan.physical, limits, sequence)
         self._nothing: pa.Table | None = None
@@ -75,6 +81,12 @@ class ByEvent:
             events = late.followed_by(events)
         self.now = self.now if until is None else max(until, self.now)
         return {self.name: self._changed(gone, events)}
+
+    def miscounted(self, events: EventTable, gone: EventTable) -> Flags:
+        """Which of some events have numbers that cannot be, once others are gone."""
+        assert self.runs.sequence is not None
+        known = self._of(gone)
+        return miscounted(self.runs, events, self.runs.sequence, known[known >= 0])
 
     def again(self, tail: Tail, since: int, until: int) -> dict[str, pa.Table]:
         """Judge events anew from a time on, as arcs have changed; what changes."""
@@ -124,14 +136,42 @@ class ByEvent:
         """Forget what no correction can reach any more."""
         tail.forget(punctuation)
         self._passed = punctuation
-        if not self.runs.is_large:
-            return
-        self._tidy(punctuation)
+        if self.runs.is_large:
+            self.tidy(tail)
+
+    def tidy(self, tail: Tail) -> None:
+        """Let go of what is forgotten, which otherwise is done for much of it at once."""
+        self._forget_promised(tail) if self._promised else self._tidy(self._passed)
         first = min((int(one.min()) for one in tail.columns(SERIAL) if len(one)), default=self._next_serial)
         self._numbers.drop(first - self._first_serial)
         self._first_serial = first
 
-    def _tidy(self, time: int) -> None:
+    @property
+    def _promised(self) -> list[Promise]:
+        """The promises that are about partitions as a whole."""
+        columns = [name for name, _test in self.runs.partitions.tests]
+        return [promise for promise in self._promises if promise.is_of(columns)]
+
+    @property
+    def promised(self) -> int:
+        """Before this time there may be partitions of which nothing is known any more, as none was to change."""
+        return max((promise.time for promise in self._promised), default=BEGINNING)
+
+    def _forget_promised(self, tail: Tail) -> None:
+        """Forget of every partition what is before the time from which on it may change (AFA C.1, F.2)."""
+        places, events = tail.every()
+        known = self._of(events)
+        matched = np.flatnonzero(known >= 0)
+        places, events = places[matched], events.taken(matched)
+        parts = self.runs.events["parts"].values[known[matched]]
+        since = np.full(self.runs.partitions.count, self._passed, np.int64)
+        for promise in self._promised:
+            # events that are held are still to be matched
+            np.maximum.at(since, parts[promise.holds(events)], min(promise.time, self.now))
+        tail.remove(places[events.end_times < since[parts]])
+        self._tidy(since)
+
+    def _tidy(self, time: int | Integers) -> None:
         """Number events anew, without those that went or are before a time."""
         numbers, known = self.runs.forget(time), self._numbers.values
         known[:] = np.where(known >= 0, numbers[np.maximum(known, 0)] if len(numbers) else -1, known)

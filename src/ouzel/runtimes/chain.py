@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.errors import OuzelError
+from ouzel.explanation import Count
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
@@ -26,7 +28,7 @@ from ouzel.physical.automaton.row_matching import RowMatching
 from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.contract import Adapts, Counters, Found, Matching, PhysicalPlan, Takes
 from ouzel.physical.event_table import EventTable
-from ouzel.physical.limit_errors import advising
+from ouzel.physical.limit_errors import advising, of_list
 from ouzel.physical.limits import Limits
 from ouzel.physical.shared.matching import SharedMatching
 from ouzel.runtimes.carrying import carry
@@ -133,13 +135,22 @@ class Chain:
             found.append((tuple(replace(plans[name], physical=physical) for name in link.names), physical))
         return found
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """How many queries there are now of each set that is by itself."""
-        own = [(link.names[0], link.matching) for link in self.links if link.plan.query.members is not None]
-        found = {name: len(one.alone) for name, one in own if isinstance(one, MembersMatching)}
-        shared_ones = [(name, one) for name, one in own if isinstance(one, SharedMatching)]
-        return found | {name: len(one.served.live()) for name, one in shared_ones if len(one.served.items) == 1}
+    def counted(self, now: int) -> dict[str, Count]:
+        """How many queries there are at a time of each set that is by itself."""
+        found = {}
+        for link in self.links:
+            one = link.matching
+            if link.plan.query.members is None or (isinstance(one, SharedMatching) and len(one.served.items) > 1):
+                continue
+            if isinstance(one, MembersMatching | SharedMatching):
+                since, until = one.lives.T
+                found[link.names[0]] = Count(
+                    len(since),
+                    int(np.count_nonzero(since > now)),
+                    int(np.count_nonzero(until <= now)),
+                    is_bounded=any(link.plan.query.members.written.valid),
+                )
+        return found
 
     def counters(self, before: Counters) -> Counters:
         """What its matchings did, added to what was done before they began."""
@@ -172,7 +183,7 @@ class Chain:
         settled: dict[str, int | None] = {}
         for link in self.links:
             until = earliest(now, *(settled[name] for name in link.reads)) if link.reads else now
-            with advising(link.plans[0].query):
+            with link.advising(is_alone=len(self.links) == 1):
                 for found in link.push(link.given(events, made, until), until):
                     query = found.query
                     results[query.name] = link.result(found, until)
@@ -295,6 +306,12 @@ class _Link:
             read = read.taken(np.flatnonzero(read.end_times >= self.since))
         self.inbox.add(read)
         return self.inbox.before(until)
+
+    def advising(self, *, is_alone: bool) -> AbstractContextManager[None]:
+        """Let errors of limits suit the query, with its name if there are others; plans of several see to it."""
+        if len(self.plans) > 1:
+            return nullcontext()
+        return advising(self.plan.query, "" if is_alone else of_list(self.plan.query))
 
     def push(self, events: EventTable, until: int | None) -> list[Found]:
         """Match events; none that ends before a time will follow."""

@@ -65,6 +65,7 @@ class Changed:
 
     program: AutomatonProgram
     time: int
+    now: int
     base: int
     gone: list[int]
     came: list[int]
@@ -82,17 +83,37 @@ class Changed:
         assert isinstance(plan, RowPlan)
         assert plan.epochs is not None
         self._live(self.program.slots)
-        plan.epochs.change(self.time, self.came, self.gone)
+        arcs = [slot.arc for slot in self.program.slots]
+        for time in sorted({self.time, self._later}):
+            came, gone = ([one for one in some if self._at(arcs[one]) == time] for some in (self.came, self.gone))
+            if came or gone:
+                plan.epochs.change(time, came, gone)
         plan.epochs.forget(self.base)
+
+    @property
+    def _later(self) -> int:
+        """From when on arcs at the end of the window can come and go: windows that end now are over."""
+        return max(self.time, min(self.now, END - 1) + 1)
+
+    def _at(self, arc: Arc) -> int:
+        """When an arc comes or goes."""
+        return self._later if arc.end_of_window else self.time
 
     def plan(self, suits: Callable[[Plan], bool] = lambda _plan: True) -> None:
         """Plan anew, if that has to be; what is wrong with new arcs is said before anything has changed."""
         if not self.is_new:
             return
         program = self.program
+        waiting = next((arc for arc in self.new if arc.end_of_window), None)
+        if waiting is not None and isinstance(program.chain.links[0].physical, RowPlan):
+            raise OuzelError(
+                f"change: the arc '{waiting.id}' is new and waits for the end of the window, for which runs wait "
+                "from their last event on\n  hint: have it among the arcs at first, and remove it until it is to "
+                "come; or name the engine when the matcher is made: engine='reference'"
+            )
         slots = [Slot(slot.arc, list(slot.lives)) for slot in program.slots]
         self._live(slots)
-        slots += [Slot(arc, [(self.time, END)]) for arc in self.new]
+        slots += [Slot(arc, [(self._at(arc), END)]) for arc in self.new]
         if len(slots) > KEPT:
             slots = [slot for slot in slots if slot.lives_at(self._horizon())]
         link = program.chain.links[0]
@@ -129,14 +150,15 @@ class Changed:
         """Note which arcs live from the time on, and forget lives that are long over."""
         for place in self.gone:
             since, _until = slots[place].lives.pop()
-            if since < self.time:
-                slots[place].lives.append((since, self.time))
+            time = self._at(slots[place].arc)
+            if since < time:
+                slots[place].lives.append((since, time))
         for place in self.came:
-            lives = slots[place].lives
-            if lives and lives[-1][1] == self.time:
+            lives, time = slots[place].lives, self._at(slots[place].arc)
+            if lives and lives[-1][1] == time:
                 lives.append((lives.pop()[0], END))
             else:
-                lives.append((self.time, END))
+                lives.append((time, END))
         horizon = self._horizon()
         for slot in slots:
             if slot.lives and slot.lives[0][1] <= horizon:

@@ -18,7 +18,7 @@ from ouzel.optimizer.share import shared
 from ouzel.physical.apart import ApartPlan
 from ouzel.physical.contract import AddsUp, Counters, Found, Matching, PhysicalPlan
 from ouzel.physical.event_table import EventTable
-from ouzel.physical.limit_errors import advising
+from ouzel.physical.limit_errors import advising, of_list
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import MatchTable
 from ouzel.physical.match_totals import MatchTotals
@@ -70,7 +70,7 @@ def find_program(
         else:
             (plan,) = some
             given = read_by(plan.query, events, composites, needed_columns([plan.query]))
-            with advising(plan.query):
+            with advising(plan.query, of_list(plan.query) if len(groups) > 1 else ""):
                 found = [(plan, *_answer(plan, given, limits, steps, counters or Counters(), threads))]
         for plan, matches, table in found:
             if plan.query.into is not None:

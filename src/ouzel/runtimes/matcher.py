@@ -31,6 +31,7 @@ from ouzel.runtimes.intake import Intake
 from ouzel.runtimes.kept_parameters import kept, written
 from ouzel.runtimes.options import check_kept, columns_in_words, types_as_text
 from ouzel.runtimes.ordering import Ordering
+from ouzel.runtimes.promises import Promises
 from ouzel.runtimes.quarantine import Report
 from ouzel.runtimes.reading import Reading, settled
 from ouzel.runtimes.time_units import warn_of_times
@@ -97,6 +98,7 @@ class Matcher:
         delay = length_in_ticks(watermark, self.time.tick, "watermark")
         ties = [name for name in reading.order if name != reading.time]
         self._order = Ordering(none, delay, ties, reading.by_arrival)
+        self._promises = Promises(none.schema)
         self._is_finished, self._broken = False, ""
         self._none: EventTable | None = none
         self._no_matches: Result | None = None
@@ -128,9 +130,15 @@ class Matcher:
         """How many runs are kept that may become matches; those whose window has passed go many at once."""
         return self._chain.open_runs
 
+    @property
+    def query_count(self) -> int:
+        """How many queries there are, those of sets among them."""
+        counted = self._chain.counted(self.now)
+        return len(self.names) + sum(one.there - 1 for one in counted.values())
+
     def explain(self) -> str:
         """The queries that are there, and how they run now: what they share, trees in their order of joins."""
-        return explain_groups(self._chain.groups, self._chain.sizes)
+        return explain_groups(self._chain.groups, self._chain.counted(self.now))
 
     # ---- queries that come and go ------------------------------------------------------------------------
 
@@ -203,7 +211,7 @@ class Matcher:
         time = max(self._newest, self.now) + 1 if at is None else self._ticks(at, "change(at=…)")
         if time < self.now:
             raise OuzelError(f"change: at {at!r}, which time has passed: required {self.now} or later")
-        return self._program.change(add, remove, time, self._settled)
+        return self._program.change(add, remove, time, self.now, self._settled)
 
     @property
     def _newest(self) -> int:
@@ -236,7 +244,7 @@ class Matcher:
         report = Report()
         table = self._intake.read(fitted(events, self.schema), report)
         self._check_types(table)
-        on_time, late = self._order.split(table)
+        on_time, late = self._order.split(table, self._promises.late(table, self.now))
         if late is not None:
             self._check_late(len(late), len(table))
         until = None if watermark is None else self._ticks(watermark)
@@ -259,14 +267,25 @@ class Matcher:
         """Refuse late events, unless they are kept."""
         if self.on_late == "error":
             raise DataError(
-                f"{late:,} of {count:,} events come too late: time has passed {self._order.now}\n"
+                f"{late:,} of {count:,} events come too late: {self._passed}{self._promises.said}\n"
                 "  hint: push events in order of time, allow for it with watermark='…', or on_late='keep'"
             )
 
-    def advance(self, watermark: Any) -> Result:
-        """Let time pass: no event before the watermark will be pushed any more.  The matches final by that."""
+    @property
+    def _passed(self) -> str:
+        return "time has not passed yet" if self.now == BEGINNING else f"time has passed {self.now}"
+
+    def advance(self, watermark: Any, where: str | None = None) -> Result:
+        """Let time pass: no event before the watermark will be pushed any more.  The matches final by that.
+
+        With a condition on the columns of events, that is said of those alone for which it is true, as in
+        `advance(t, where="symbol = 'IBM'")`: such events are late from then on, and no match is final by that.
+        """
         began = self._check_open()
         until = self._ticks(watermark)
+        if where is not None:
+            self._promises.add(self._promises.read(until, where))
+            until = self.now
         with self._breaking():
             return self._step(self._order.advance(until), self._order.now, began)
 
@@ -302,6 +321,7 @@ class Matcher:
 
     def _step(self, events: EventTable, now: int | None, began: float) -> Result:
         self._none = None
+        self._promises.forget(self.now)
         results = self._chain.step(events, now)
         self.report.matches += sum(results[name].num_rows for name in self.names)
         self.report.counters = self._chain.counters(self._counted)
@@ -355,6 +375,7 @@ class Matcher:
         values = {
             "schema": self.schema.empty_table(),
             "late": self.late,
+            **self._promises.state(),
             **self.report.state(),
             **{name: value for name, value in params.items() if isinstance(value, pa.Table)},
         }
@@ -381,6 +402,7 @@ class Matcher:
     def _resume(self, values: dict[str, Any]) -> None:
         """Go on with what a snapshot holds."""
         self._order.resume(part("order", values))
+        self._promises.resume(values)
         self.late = values["late"]
         self.report.resume(values)
         self._counted = self.report.counters

@@ -25,8 +25,8 @@ from ouzel.physical import ENGINES
 from ouzel.physical.apart import ApartPlan
 from ouzel.physical.contract import Counters, Found, Tell
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.limit_errors import advising, of_set
 from ouzel.physical.limits import Limits
-from ouzel.runtimes.time_values import watermark_ticks
 from ouzel.state.parts import in_parts, part
 
 State = dict[str, Any]
@@ -108,35 +108,25 @@ class MembersMatching:
             )
         self._counted = Counters()
         self._none: EventTable | None = None
-        for id_, values, valid in members.values() if members.rows is not None else ():
-            self.alone[id_] = self._made(id_, values, valid)
+        if members.rows is not None:
+            for (id_, values), life in zip(members.values(), members.lives(members.rows).tolist(), strict=True):
+                self.alone[id_] = self._made(id_, values, life)
 
-    def _made(self, id_: Any, values: dict[str, Any], valid: tuple[Any, Any]) -> Alone:
-        since, until = self._times(id_, valid)
-        plans = plans_of(self.plan, id_, values)
-        return Alone(self._begin(plans, self.limits), values, since, until)
-
-    def _times(self, id_: Any, valid: tuple[Any, Any]) -> tuple[int, int]:
-        """Between which times a query is valid, in ticks."""
-        time = self.members.schema.time
-        found = []
-        for value, otherwise in zip(valid, (BEGINNING, END), strict=True):
-            ticks = otherwise if value is None else watermark_ticks(value, time.arrow)
-            if ticks is None:
-                required = f"a time as in the column '{time.name}', {time.arrow}"
-                raise OuzelError(f"validity of the query {id_!r}: required {required}; got {value!r}")
-            found.append(ticks)
-        return found[0], found[1]
+    def _made(self, id_: Any, values: dict[str, Any], life: list[int]) -> Alone:
+        return Alone(self._begin(plans_of(self.plan, id_, values), self.limits), values, *life)
 
     def add(self, row: dict[str, Any], since: int) -> None:
         """Begin one more, which sees events that end at a time or later."""
-        id_, values, valid = self.members.of_row(row)
-        self.alone[id_] = made = self._made(id_, values, valid)
+        members = self.members
+        assert members.rows is not None
+        id_, values = members.of_row(row)
+        (life,) = members.lives(pa.Table.from_pylist([row], members.rows.schema)).tolist()
+        self.alone[id_] = made = self._made(id_, values, life)
         made.since = max(made.since, since)
 
     def replace(self, row: dict[str, Any], now: int) -> None:
         """Let one have other values, from a time on; it is the last then, as if it had come anew."""
-        id_, values, _valid = self.members.of_row(row)
+        id_, values = self.members.of_row(row)
         one = self.alone[id_]
         before, (*operands, plan) = one.chain.all_plans, plans_of(self.plan, id_, values)
         if operands or len(before) > 1 or plan.query.composites:
@@ -180,7 +170,8 @@ class MembersMatching:
         self._none = self._none or events.none()
         tables, spans = [], []
         for id_, one in self.alone.items():
-            found, table = one.found(events, now)
+            with advising(query, of_set(id_)):
+                found, table = one.found(events, now)
             if table.num_rows:
                 tables.append(with_id(table, self.members.id, id_, self.members.id_type))
                 matches = found.matches
@@ -193,9 +184,14 @@ class MembersMatching:
         intervals = starts[order], ends[order], start_times[order], end_times[order]
         return (Found.of_rows(query, table, intervals, events),)
 
+    @property
+    def lives(self) -> Any:
+        """From when until when each of them is valid."""
+        return np.array([(one.since, one.until) for one in self.alone.values()], np.int64).reshape(-1, 2)
+
     def state(self) -> State:
         """The states of all, by their place, and from when until when each is valid."""
-        valid = np.array([(one.since, one.until) for one in self.alone.values()], np.int64).reshape(-1, 2)
+        valid = self.lives
         states = {str(place): one.chain.state() for place, one in enumerate(self.alone.values())}
         since = [json.dumps(dict(one.query.since)) for one in self.alone.values()]
         return {"valid": valid, "since": since, **in_parts(states)}
@@ -233,7 +229,7 @@ def plans_of(
         error.add_note(f"in the query {id_!r} of the set")
         raise
     except OuzelError as error:
-        raise type(error)(f"the query {id_!r} of the set: {error}") from None
+        raise type(error)(f"{of_set(id_)}: {error}") from None
 
 
 def with_id(table: pa.Table, name: str, id_: Any, arrow: pa.DataType) -> pa.Table:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
 from ouzel.errors import SchemaError, did_you_mean, listed
 from ouzel.logical.values import Kind, from_arrow
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.meaning import integers, plain
 from ouzel.runtimes.intake import Intake
@@ -124,6 +125,8 @@ class Withdrawn:
     without: Integers
     events: EventTable
     """Those of what is kept."""
+    refused: Integers = field(default_factory=lambda: _NONE)
+    """Insertions of the batch that are malformed."""
 
 
 def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Reading) -> Withdrawn:
@@ -133,7 +136,7 @@ def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Readin
         return Withdrawn(_NONE, _NONE, _NONE, tail.none)
     times = batch.events.end_times
     places, kept = tail.at(times[taking])
-    own = np.flatnonzero(among(times, np.unique(times[taking])))
+    own = np.flatnonzero(among(times, each_once(times[taking])))
     columns = [*reading.times, *identity] if identity else batch.events.table.column_names
     tables = [kept.table.select(columns), batch.events.table.take(pa.array(own)).select(columns)]
     numbers = row_numbers(pa.concat_tables(tables))
@@ -174,6 +177,13 @@ def _paired_one_by_one(numbers: list[int], signs: list[int]) -> tuple[Integers, 
 def without_event(batch: Batch, places: Integers, op: str) -> list[Problem]:
     """What is wrong with withdrawals that find no event."""
     return [Problem(int(batch.rows[place]), op, NOT_THERE) for place in places.tolist()]
+
+
+def miscounted_rows(batch: Batch, places: Integers, sequence: str) -> list[Problem]:
+    """What is wrong with events whose numbers contradict those of others."""
+    numbers = integers(batch.events.table.column(sequence))
+    said = "required a number that no other event of the partition has, and in the order of times; got"
+    return [Problem(int(batch.rows[place]), sequence, f"{said} {numbers[place]}") for place in places.tolist()]
 
 
 def with_op(batch: Batch, op: str) -> pa.Table:

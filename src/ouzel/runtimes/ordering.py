@@ -9,6 +9,7 @@ import numpy as np
 
 from ouzel.logical.times import BEGINNING
 from ouzel.physical.event_table import EventTable, primitive_events
+from ouzel.physical.match_table import Flags
 from ouzel.state.parts import in_parts, part
 
 
@@ -31,12 +32,11 @@ class Ordering:
         """Begin with no events."""
         self._none = self.held.none()
 
-    def split(self, events: EventTable) -> tuple[EventTable, EventTable | None]:
-        """The events that come in time, and the late ones, if there are some."""
-        if not len(events) or int(events.end_times.min()) >= self.now:
+    def split(self, events: EventTable, is_late: Flags) -> tuple[EventTable, EventTable | None]:
+        """The events that come in time, and the late ones, for which a flag is set, if there are some."""
+        if not is_late.any():
             return events, None
-        late = events.end_times < self.now
-        return events.taken(np.flatnonzero(~late)), events.taken(np.flatnonzero(late))
+        return events.taken(np.flatnonzero(~is_late)), events.taken(np.flatnonzero(is_late))
 
     def push(self, events: EventTable, now: int | None = None) -> EventTable:
         """Take events in any order, and let time pass to `now` if that is said; the events to go on with."""

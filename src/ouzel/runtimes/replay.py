@@ -28,6 +28,7 @@ from ouzel.physical.reference.events import Event, Stream, Values
 from ouzel.physical.reference.partitions import Key, key_of
 
 State = dict[str, Any]
+UNBOUNDED = 2**62
 
 
 class Replay:
@@ -41,7 +42,7 @@ class Replay:
         self.query = plan.query
         self.limits = limits.settled()  # a step is a run of the query
         # matches of the window that were reported before do not count again
-        self.all_matches = replace(limits, max_matches=Limits.max_matches).settled()
+        self.all_matches = replace(limits, max_matches=Limits.max_matches, max_match_size=UNBOUNDED).settled()
         self.counters = Counters()
         self.wait = _wait(plan.query)
         # if matches that wait must be kept apart, all are found: one that falls must not be in the way of another
@@ -73,28 +74,37 @@ class Replay:
         # what is shed once is shed again, with all its window
         self.counters.shed_runs = max(self.counters.shed_runs, matching.counters.shed_runs)
         matches = found.matches
+        fits = self._fit(matches)
         is_final = self._is_final(matches, now)
         # a match that waits leaves open what comes of those that end with it or after it
         waiting = matches.end_times[~is_final]
         self.waiting = int(waiting.min()) if len(waiting) else None
         if self.apart:
             reached = earliest(now, self.waiting)
-            is_settled = _kept_apart(self.query, found, _ends_before(matches, reached))
-            is_new = is_settled & ~_ends_before(matches, self._before)
+            is_over = _ends_before(matches, reached)
+            is_due = is_over & ~_ends_before(matches, self._before)
+            is_new = _kept_apart(self.query, found, is_over & fits) & is_due
         else:
-            is_new, reached = is_final & ~self._is_final(matches, self._before), now
+            is_due, reached = is_final & ~self._is_final(matches, self._before), now
+            is_new = is_due & fits
         self._before = self._before if reached is None else reached
+        self.counters.shed_matches += int(np.count_nonzero(is_due & ~fits))
         if now is not None and self.horizon is not None:
             oldest = max(now - self.horizon, BEGINNING)
             self.events = self.events.taken(np.flatnonzero(self.events.end_times > oldest))
         return (_some(found, self._bounded(np.flatnonzero(is_new))),)
 
+    def _fit(self, matches: MatchTable) -> Any:
+        """Which matches have no more events than they may; others are an error, unless they are shed."""
+        fits = counts_of(matches.bound) <= self.limits.max_match_size
+        if not self.limits.sheds and not fits.all():
+            raise self.limits.exceeded("max_match_size")
+        return fits
+
     def _bounded(self, new: Integers) -> Integers:
         """As many new matches as there may be at once."""
-        most = self.limits.max_matches
-        if len(new) > most and not self.limits.sheds:
-            raise self.limits.exceeded("max_matches")
-        self.counters.shed_matches += max(len(new) - most, 0)
+        most = self.limits.allowed(len(new))
+        self.counters.shed_matches += len(new) - most
         return new[:most]
 
     def _is_final(self, matches: MatchTable, until: int | None) -> Any:

@@ -193,7 +193,9 @@ def check_columns(query: BoundQuery) -> None:
             what = "whether a match is inserted or withdrawn" if name == OP else "which match it is"
             raise QueryError(
                 f"a column of the result of '{query.name}' is called '{name}', as the one that says {what}",
-                hint="give it another name with AS, or rename it in the algebra",
+                hint="give the field of the register another name"
+                if query.automaton is not None
+                else "give it another name with AS, or rename it in the algebra",
             )
 
 

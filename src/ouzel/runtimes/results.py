@@ -15,8 +15,10 @@ import pyarrow.compute as pc
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Events, Expression, Moment
 from ouzel.logical.output import event_fields, output_type
 from ouzel.logical.pattern import Component
+from ouzel.physical.automaton.closing import window_ends
 from ouzel.physical.contract import Found
 from ouzel.physical.event_table import Integers
+from ouzel.physical.finish.distinct_rows import with_one_zero
 from ouzel.physical.limit_errors import FEWER, LimitError
 from ouzel.physical.match_table import Many, One, Pieces, ends_of
 from ouzel.physical.meaning import arrow_values, times_column
@@ -36,7 +38,9 @@ def result_table(found: Found, threads: int = 1) -> pa.Table:
         return set_table(found, threads)
     if found.rows is not None:
         times = _times(found) if found.query.automaton is None else _lifetimes(found)
-        return pa.table({**dict(zip(found.rows.column_names, found.rows.columns, strict=True)), **times})
+        # of equal rows it must not matter which of them was computed
+        rows = found.rows if found.query.automaton is None else with_one_zero(found.rows)
+        return pa.table({**dict(zip(rows.column_names, rows.columns, strict=True)), **times})
     builder = _Builder(found, threads)
     if found.query.output:
         columns = {column.name: builder.column(column.expression) for column in found.query.output}
@@ -132,10 +136,15 @@ def _times(found: Found) -> dict[str, Any]:
 def _lifetimes(found: Found) -> dict[str, Any]:
     """The intersection of the lifetimes of the events of matches (AFA, Definition 2)."""
     time, window = found.query.schema.time.arrow, found.query.window
-    first, last = (times_column(one, time) for one in (found.matches.start_times, found.matches.end_times))
-    until = pa.nulls(len(first), time)
-    if window is not None:
-        until = _until(found.matches.start_times, window.limit, time)
+    starts, ends = found.matches.start_times, found.matches.end_times
+    until = pa.nulls(len(ends), time) if window is None else _until(starts, window.limit, time)
+    if window is None or not (found.query.automaton and found.query.automaton.waits):
+        last = times_column(ends, time)
+    else:
+        # a match at the end of the window has that as both
+        is_over = ends >= window_ends(starts, window.limit)
+        last = times_column(np.where(is_over, starts, ends), time)
+        last = pc.if_else(pa.array(is_over), until, last) if is_over.any() else last
     return dict(zip(found.query.row_times, (last, until), strict=True))
 
 

@@ -25,12 +25,14 @@ from ouzel.optimizer.plan import Plan
 from ouzel.physical.event_table import EventTable
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.by_event import ByEvent, keeps_by_event
+from ouzel.runtimes.changed_arcs import Changed
 from ouzel.runtimes.kinds import without_views
 from ouzel.runtimes.matcher import Matcher, Result
 from ouzel.runtimes.op_column import (
     INSERT,
     Batch,
     Withdrawn,
+    miscounted_rows,
     read_batch,
     set_aside,
     with_op,
@@ -103,7 +105,7 @@ class Revising(Matcher):
                     "order=, arcs at the end of the window, and cycles of arcs that consume nothing"
                 )
             return None
-        return ByEvent(plans[0], self.limits, self._no_events, sequence)
+        return ByEvent(plans[0], self.limits, self._no_events, self._promises, sequence)
 
     def _regions(self) -> Regions | None:
         """Correct region by region, where every query can be, and none comes or goes."""
@@ -143,9 +145,11 @@ class Revising(Matcher):
 
     def explain(self) -> str:
         """The queries, how they run now, and how they are corrected."""
-        return "\n\n".join([super().explain(), "\n".join(section("corrections", self._corrections()))])
+        return "\n\n".join([super().explain(), "\n".join(section("corrections", self.corrections))])
 
-    def _corrections(self) -> list[str]:
+    @property
+    def corrections(self) -> list[str]:
+        """How matches are corrected, in words."""
         op, ticks = self.revision.op, self.revision.speculation
         rows = [] if op is None else [f"rows with -1 in '{op}' withdraw events"]
         if self.revision.sequence is not None:
@@ -213,7 +217,8 @@ class Revising(Matcher):
                 if changed.is_new:
                     way.become(self._chain.all_plans[0], self._tail)
                 return self._told(way.again(self._tail, changed.time, self._until()), began)
-            return self._go(self._tail.between(changed.time, way.now), began)
+            self._know_columns()
+            return self._told(way.again(self._tail, changed.time, self._until()), began)
 
     def _suits(self, plan: Plan) -> bool:
         """Whether a plan of other arcs can be corrected in the way that there is."""
@@ -223,6 +228,16 @@ class Revising(Matcher):
     @property
     def _newest(self) -> int:
         return self._latest
+
+    def _changed(self, add: Any, remove: Any, at: Any) -> Changed:
+        changed = super()._changed(add, remove, at)
+        promised = self._way.promised if isinstance(self._way, ByEvent) else BEGINNING
+        if changed.time <= self._latest and changed.time < promised:
+            raise OuzelError(
+                f"change: at {at!r}, before which events of some partitions were not to change any more: required "
+                f"{min(promised, self._latest + 1)} or later"
+            )
+        return changed
 
     @property
     def _settled(self) -> int:
@@ -247,23 +262,21 @@ class Revising(Matcher):
         table = fitted(events, self.schema)
         batch = self._counted_only(table, read_batch(table, op, self._intake, report), report)
         self._check_types(batch.events)
-        is_late, late = batch.events.end_times < self.now, None
+        is_late, late = self._promises.late(batch.events, self.now), None
         if is_late.any():
             self._check_late(int(is_late.sum()), len(is_late))
             late, batch = batch.taken(np.flatnonzero(is_late)), batch.taken(np.flatnonzero(~is_late))
         found = withdrawn(batch, self._tail, self.revision.identity, self.reading)
         if op is not None and len(found.without):
-            problems = without_event(batch, found.without, op)
-            if self.reading.on_bad == "error":
-                refuse(problems)
-            set_aside(table, [*report.problems, *problems], report)
+            self._refuse(table, without_event(batch, found.without, op), report)
+        report.withdrawn = len(found.kept) + len(found.own)
+        found = self._without_miscounted(table, batch, found, report)
         until = None if watermark is None else self._ticks(watermark)
         with self._breaking():
             if late is not None:
                 kept = late.events.table if op is None else with_op(late, op)
                 self.late = pa.concat_tables([self.late, kept])
                 self.report.late += len(late.events)
-            report.withdrawn = len(found.kept) + len(found.own)
             self.report.add(report)
             changed = self._take(batch, found)
             self._punctuate(until)
@@ -277,15 +290,37 @@ class Revising(Matcher):
         lacking = batch.events.table.column(sequence).is_null().to_numpy()
         said = "required the number of the event in its partition; got null"
         problems = [Problem(int(row), sequence, said) for row in batch.rows[lacking]]
+        self._refuse(table, problems, report)
+        return batch.taken(np.flatnonzero(~lacking))
+
+    def _without_miscounted(self, table: pa.Table, batch: Batch, found: Withdrawn, report: Report) -> Withdrawn:
+        """The same without events whose numbers contradict those of others: these are malformed."""
+        sequence = self.revision.sequence
+        if sequence is None:
+            return found
+        assert isinstance(self._way, ByEvent)
+        self._know_columns()
+        is_inserted = batch.signs == INSERT
+        is_inserted[found.own] = False
+        places = np.flatnonzero(is_inserted)
+        events = batch.events if len(places) == len(batch.events) else batch.events.taken(places)
+        bad = places[self._way.miscounted(events, found.events)]
+        if not len(bad):
+            return found
+        self._refuse(table, miscounted_rows(batch, bad, sequence), report)
+        return replace(found, refused=bad)
+
+    def _refuse(self, table: pa.Table, problems: list[Problem], report: Report) -> None:
+        """Raise for malformed rows of a batch, or set them aside."""
         if self.reading.on_bad == "error":
             refuse(problems)
         set_aside(table, [*report.problems, *problems], report)
-        return batch.taken(np.flatnonzero(~lacking))
 
     def _take(self, batch: Batch, found: Withdrawn) -> EventTable:
         """Take what is inserted and drop what is withdrawn; of these, the events that have been matched."""
         events, now = batch.events, self._way.now
         is_inserted = batch.signs == INSERT
+        is_inserted[found.refused] = False
         if is_inserted.any():
             self._latest = max(self._latest, int(events.end_times[is_inserted].max()))
         is_inserted[found.own] = False
@@ -303,10 +338,17 @@ class Revising(Matcher):
             order.now = max(order.now, self._latest - order.delay)
         order.now = order.now if until is None else max(order.now, until)
 
-    def advance(self, watermark: Any) -> Result:
-        """Let time pass: nothing before the watermark will be inserted or withdrawn any more.  What changes."""
+    def advance(self, watermark: Any, where: str | None = None) -> Result:
+        """Let time pass: nothing before the watermark will be inserted or withdrawn any more.  What changes.
+
+        With a condition on the columns of events, that is said of those alone for which it is true, as in
+        `advance(t, where="symbol = 'IBM'")`: such rows are late from then on, and no match is final by that.
+        """
         began = self._check_open()
         until = self._ticks(watermark)
+        if where is not None:
+            self._promises.add(self._promises.read(until, where))
+            until = self.now
         with self._breaking():
             self._punctuate(until)
             return self._go(self._tail.none, began)
@@ -326,6 +368,7 @@ class Revising(Matcher):
 
     def _told(self, result: dict[str, pa.Table], began: float) -> Result:
         """What has changed, once all else is forgotten that no correction can reach."""
+        self._promises.forget(self.now)
         self._way.forget(self._tail, self.now)
         self.report.matches += sum(int(pc.sum(table.column(OP)).as_py() or 0) for table in result.values())
         if self.revision.is_plain:
@@ -347,6 +390,8 @@ class Revising(Matcher):
         return {**super()._header(), "revision": self.revision.written()}
 
     def _states(self) -> dict[str, dict[str, Any]]:
+        if isinstance(self._way, ByEvent):
+            self._way.tidy(self._tail)
         return {"way": self._way.state(), "tail": self._tail.state(), "revising": {"latest": self._latest}}
 
     def _resume_states(self, values: dict[str, Any]) -> None:

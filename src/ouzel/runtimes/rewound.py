@@ -64,6 +64,16 @@ class Rewound:
         self.log.replace(self._program.names, since, found if until is None else [*found, *self._provisional()])
         return self.log.told(self._program.names)
 
+    def again(self, tail: Tail, since: int, until: int) -> dict[str, pa.Table]:
+        """Match anew from a time on, as arcs have changed; the differences."""
+        if not self._speculates or since > self.head.now:
+            return self.go(tail, tail.none, until)
+        # windows that ended at that time were over when time came there
+        found = self.head.again(tail, since - 1)
+        found.append(self.head.step(tail, until))
+        self.log.replace(self._program.names, found[0][0], [*found, *self._provisional()])
+        return self.log.told(self._program.names)
+
     def _provisional(self) -> list[Found]:
         """What would be found if the stream were over, where totals over matches wait for that."""
         is_total = any(plan.query.aggregates for plan in self.chain.all_plans)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from ouzel.errors import OuzelError, did_you_mean, listed
 from ouzel.language import parse
 from ouzel.language.document import document, text_entries
-from ouzel.logical.members import rows_name
+from ouzel.logical.members import MOST, beyond, rows_name
 from ouzel.logical.parameters import names_in
 
 Said = tuple[str, dict[str, Any]]
@@ -177,12 +177,19 @@ class SetRoster:
         row = {self.id: id_, **dict.fromkeys(valid), **values}
         for name, value in row.items():
             arrow = self.rows.schema.field(name).type
+            if pa.types.is_null(arrow) and value is not None:
+                raise OuzelError(
+                    f"add: '{name}': required null, as all values of the set are; got {value!r}\n"
+                    f"  hint: give the column '{name}' of oz.queries(…) a type, such as pa.int64()"
+                )
             try:
                 row[name] = pa.scalar(value, arrow).as_py()
                 if isinstance(value, float) and isinstance(row[name], int) and row[name] != value:
                     raise ValueError(value)
             except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError, TypeError):
                 raise OuzelError(f"{verb}: '{name}': required {arrow}, as in the set; got {value!r}") from None
+            if pa.types.is_uint64(arrow) and name in wanted and (row[name] or 0) > MOST:
+                raise OuzelError(f"{verb}: '{name}': {beyond(row[name])}")
         return row
 
     def add(self, row: dict[str, Any]) -> None:

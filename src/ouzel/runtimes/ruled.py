@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from heapq import heapify, heappop, heappush
 from typing import Any, Protocol
@@ -18,7 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.errors import OuzelError, StateError
+from ouzel.explain.layout import section
+from ouzel.language import parse
 from ouzel.language.document import document, is_list, text_entries
+from ouzel.language.set_tree import QuerySet
+from ouzel.logical.lifetimes import lives_of
 from ouzel.logical.members import rows_name
 from ouzel.logical.parameters import ROWS
 from ouzel.logical.times import BEGINNING, END
@@ -64,6 +68,11 @@ class Version:
     said: Any
 
     @property
+    def is_over(self) -> bool:
+        """Whether it has ended when it begins."""
+        return self.until <= self.since
+
+    @property
     def place(self) -> tuple[int, int, int]:
         """Where it stands on the agenda."""
         return self.since, self.meant, self.number
@@ -79,8 +88,10 @@ class Ruled:
         self.text, self.params, self.rules, self._make = text, params, rules, make
         self.matcher = make(text, params)
         self._begun = [*([] if first is None else [{"rules": rows_name(first)}]), *self._as_given()]
-        self.agenda: list[Version] = []
-        self._hold(self._first())
+        given = list(self._first())
+        # one whose time is over when it begins is not there before that either, and ends another of its id
+        self.agenda: list[Version] = sorted((replace(one, said=None) for one in given if one.is_over), key=_place)
+        self._hold(one for one in given if not one.is_over)
         self._number, self._has_seen = 0, False
         if first is not None:
             self.take(first)
@@ -95,6 +106,15 @@ class Ruled:
         """The time that has passed."""
         return self.matcher.now
 
+    def explain(self) -> str:
+        """The queries that are there, and what of rules is to come."""
+        coming = f"; rows to come: {len(self.agenda):,}"
+        if self.agenda:
+            coming += f", the next at {self.agenda[0].since}"
+        return "\n\n".join(
+            [self.matcher.explain(), *section("rules", [f"queries there: {self.matcher.query_count:,}{coming}"])]
+        )
+
     def _as_given(self) -> list[dict[str, str]]:
         """What must be the same for as long as there is a state: the queries as they were at first."""
         texts = [{"texts": blake2b(self.text.encode(), digest_size=8).hexdigest()}] if is_list(self.text) else []
@@ -105,20 +125,16 @@ class Ruled:
         if is_list(self.text):
             return
         (entry,) = text_entries(self.text)
-        rows, time = self.params[entry["rows"]], self.matcher.time.arrow
-        names = [name for name in entry["valid"] if name is not None]
-        if not names:
-            return
-        bounded = [
-            place for place, row in enumerate(rows.select(names).to_pylist()) if any(map(_is_said, row.values()))
-        ]
-        for row in rows.take(pa.array(bounded, pa.int64())).to_pylist():
-            since, until = (None if name is None else row.pop(name) for name in entry["valid"])
-            ticks = (watermark_ticks(one, time) if one is not None else None for one in (since, until))
-            begin, end = (
-                other if one is None else one for one, other in zip(ticks, (BEGINNING, END), strict=True)
-            )
-            yield Version(begin, begin, 0, end, row.pop(entry["id"]), row)
+        rows = self.params[entry["rows"]]
+        (written,) = parse(self.text)
+        assert isinstance(written, QuerySet)
+        lives = lives_of(written, rows, self.matcher.time)
+        bounded = np.flatnonzero((lives[:, 0] > BEGINNING) | (lives[:, 1] < END))
+        for (begin, end), row in zip(
+            lives[bounded].tolist(), rows.take(pa.array(bounded)).to_pylist(), strict=True
+        ):
+            said = {name: value for name, value in row.items() if name not in entry["valid"]}
+            yield Version(begin, begin, 0, end, said.pop(entry["id"]), said)
 
     def _hold(self, versions: Iterable[Version]) -> None:
         """Know which versions are there, and when they end; first ones that are there for ever need not be."""
@@ -313,7 +329,3 @@ def _joined(parts: list[dict[str, pa.Table]]) -> dict[str, pa.Table]:
 
 def _place(version: Version) -> tuple[int, int, int]:
     return version.place
-
-
-def _is_said(value: Any) -> bool:
-    return value is not None

@@ -18,6 +18,7 @@ from ouzel.errors import OuzelError, SchemaError, did_you_mean, listed
 from ouzel.language import parse
 from ouzel.language.document import document, is_list, text_entries
 from ouzel.language.set_tree import QuerySet
+from ouzel.logical.lifetimes import within_times
 from ouzel.logical.members import parameters_of
 from ouzel.logical.parameters import ROWS, names_in
 from ouzel.logical.program import bind_program, composite_type
@@ -243,7 +244,7 @@ def _ticks(row: Mapping[str, Any], name: str, schema: Schema) -> int | None:
     if value is not None and ticks is None:
         required = f"a time as in the column '{schema.time.name}', {schema.time.arrow}"
         raise OuzelError(f"'{name}': required {required}; got {value!r}")
-    return ticks
+    return None if ticks is None else within_times(ticks)
 
 
 def _shape(query: BoundQuery) -> list[tuple[str, str]]:

@@ -1,21 +1,71 @@
-"""The events that may still be corrected, in order of time: those of one time in the order in which they came.
+"""The events that may still be corrected, by time: those of one time in the order in which they came.
 
-They are kept in pieces, none after another in time, so that what comes late changes few of them.
+They are kept in runs, each by time, in the order in which they came: one for every batch, and many small ones are
+made a larger one, as in log-structured storage.  So what comes late, or is withdrawn, moves no other event, and
+whoever reads a stretch of time merges the few runs that have events in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from ouzel.logical.times import BEGINNING
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Flags
 
-# Pieces are joined up to so many events.
-PIECE = 1 << 17
+# So many runs of about the same size are made one, up to so many events.
+FANOUT, LARGEST = 4, 1 << 17
+
+
+@dataclass(frozen=True)
+class Run:
+    """Events by time, and which of them are there no more; None if all are."""
+
+    events: EventTable
+    gone: Flags | None = None
+
+    def __len__(self) -> int:
+        """The number of events, those that are gone too."""
+        return len(self.events)
+
+    @property
+    def tier(self) -> int:
+        """About how large it is."""
+        return int(np.log(max(len(self), 1)) / np.log(FANOUT))
+
+    def edges(self, since: int, until: int | None) -> tuple[int, int]:
+        """The places from one time up to before another."""
+        times = self.events.end_times
+        first = int(times.searchsorted(since)) if times[0] < since else 0
+        return first, len(times) if until is None or times[-1] < until else int(times.searchsorted(until))
+
+    def slice(self, first: int, last: int) -> Run:
+        """Those from one place up to before another."""
+        gone = None if self.gone is None else self.gone[first:last]
+        return Run(self.events.slice(first, last), gone)
+
+    def count(self, first: int, last: int) -> int:
+        """How many of those are there."""
+        return max(last - first, 0) - (0 if self.gone is None else int(np.count_nonzero(self.gone[first:last])))
+
+    @property
+    def left(self) -> EventTable:
+        """The events that are there."""
+        if self.gone is None or not self.gone.any():
+            return self.events
+        return self.events.taken(np.flatnonzero(~self.gone))
+
+    def without(self, places: Integers) -> Run:
+        """What is left if those at some places go."""
+        gone = np.zeros(len(self), np.bool_) if self.gone is None else self.gone.copy()
+        gone[places] = True
+        return Run(self.events, gone)
 
 
 class Tail:
@@ -24,143 +74,131 @@ class Tail:
     def __init__(self, none: EventTable) -> None:
         """Begin with no events."""
         self.none = none
-        self._pieces: list[EventTable] = []
+        self._runs: list[Run] = []
 
     def __len__(self) -> int:
         """The number of events."""
-        return sum(map(len, self._pieces))
+        return sum(run.count(0, len(run)) for run in self._runs)
 
     def add(self, events: EventTable) -> None:
         """Take events in any order."""
-        events = in_order(events)
-        for place in reversed(range(len(self._pieces))):
-            if not len(events):
+        if not len(events):
+            return
+        runs = self._runs
+        runs.append(Run(in_order(events)))
+        while len(runs) >= FANOUT and runs[-FANOUT].tier <= runs[-1].tier:
+            some = runs[-FANOUT:]
+            if sum(map(len, some)) > LARGEST:
                 break
-            piece = self._pieces[place]
-            # what is not before the piece comes into it, or follows the last one
-            edge = int(events.end_times.searchsorted(piece.end_times[0])) if place else 0
-            own = events.slice(edge, len(events))
-            events = events.slice(0, edge)
-            last = int(piece.end_times[-1])
-            if place == len(self._pieces) - 1:
-                split = int(own.end_times.searchsorted(last))
-                self._append(own.slice(split, len(own)))
-                own = own.slice(0, split)
-            if len(own):
-                # what is before the first of them stays as it is
-                split = int(piece.end_times.searchsorted(own.end_times[0]))
-                after = in_order(piece.slice(split, len(piece)).followed_by(own))
-                self._pieces[place : place + 1] = [piece.slice(0, split), after] if split else [after]
-        self._append(events)
-        self._join()
-
-    def _append(self, events: EventTable) -> None:
-        if len(events):
-            self._pieces.append(events)
-
-    def _join(self) -> None:
-        """Join small pieces, so that there are few of each size, the largest first."""
-        joined: list[EventTable] = []
-        for piece in self._pieces:
-            last = piece
-            while joined and len(joined[-1]) <= len(last) and len(joined[-1]) + len(last) <= PIECE:
-                last = _whole(joined.pop().followed_by(last))
-            joined.append(last)
-        self._pieces = joined
+            merged = _merged([run.left for run in some], self.none)
+            runs[-FANOUT:] = [Run(_whole(merged))] if len(merged) else []
 
     def remove(self, chosen: Integers) -> None:
-        """Drop events by their places among all."""
-        if not len(chosen):
-            return
-        begin, pieces = 0, []
-        for piece in self._pieces:
-            own = chosen[(chosen >= begin) & (chosen < begin + len(piece))] - begin
-            begin += len(piece)
+        """Drop events by their places, as `at` and `every` tell them."""
+        begin = 0
+        for place, run in enumerate(self._runs):
+            own = chosen[(chosen >= begin) & (chosen < begin + len(run))] - begin
+            begin += len(run)
             if len(own):
-                split = int(own.min())
-                after = piece.taken(np.delete(np.arange(split, len(piece)), own - split))
-                pieces += [one for one in (piece.slice(0, split), after) if len(one)]
-            else:
-                pieces.append(piece)
-        self._pieces = pieces
+                self._runs[place] = run.without(own)
 
     def at(self, times: Integers) -> tuple[Integers, EventTable]:
-        """The events at some times: their places among all, and themselves."""
-        times = np.unique(times)
+        """The events at some times, by time: their places, and themselves."""
+        times = each_once(times)
         begin, places, found = 0, [np.zeros(0, np.int64)], []
-        for piece in self._pieces if len(times) else ():
-            ends = piece.end_times
-            if ends[0] <= times[-1] and ends[-1] >= times[0]:
-                first, last = ends.searchsorted(times[0]), ends.searchsorted(times[-1], "right")
-                own = first + np.flatnonzero(among(ends[first:last], times))
+        for run in self._runs if len(times) else ():
+            first, last = run.edges(int(times[0]), int(times[-1]) + 1)
+            is_there = among(run.events.end_times[first:last], times)
+            if run.gone is not None:
+                is_there &= ~run.gone[first:last]
+            own = first + np.flatnonzero(is_there)
+            if len(own):
                 places.append(own + begin)
-                found.append(piece.taken(own))
-            begin += len(piece)
-        return np.concatenate(places), _joined(found, self.none)
+                found.append(run.events.taken(own))
+            begin += len(run)
+        return self._placed(places, found)
+
+    def every(self) -> tuple[Integers, EventTable]:
+        """All events, by time: their places, and themselves."""
+        begin, places, found = 0, [np.zeros(0, np.int64)], []
+        for run in self._runs:
+            places.append(begin + (np.arange(len(run)) if run.gone is None else np.flatnonzero(~run.gone)))
+            found.append(run.left)
+            begin += len(run)
+        return self._placed(places, found)
+
+    def _placed(self, places: list[Integers], found: list[EventTable]) -> tuple[Integers, EventTable]:
+        events = _joined(found, self.none)
+        order = np.argsort(events.end_times, kind="stable")
+        return np.concatenate(places)[order], events.taken(order)
 
     def between(self, since: int, until: int | None) -> EventTable:
         """The events from one time up to before another; None says all that follow."""
-        return _joined([*self._between(since, until)], self.none)
+        return _merged([run.left for run in self._between(since, until)], self.none)
 
-    def _between(self, since: int, until: int | None) -> Iterator[EventTable]:
-        for piece in self._pieces:
-            ends = piece.end_times
-            if ends[-1] < since or (until is not None and ends[0] >= until):
-                continue
-            first = int(ends.searchsorted(since)) if ends[0] < since else 0
-            last = len(ends) if until is None or ends[-1] < until else int(ends.searchsorted(until))
+    def _between(self, since: int, until: int | None) -> Iterator[Run]:
+        for run in self._runs:
+            first, last = run.edges(since, until)
             if first < last:
-                yield piece.slice(first, last)
+                yield run.slice(first, last)
 
     def chosen(self, since: int, until: int | None, column: str, flags: Flags) -> EventTable:
         """Of the events between two times, those for which a flag is set at the number in a column."""
         found = []
-        for piece in self._between(since, until):
-            own = np.flatnonzero(flags[piece.table.column(column).to_numpy()])
-            found += [piece.taken(own)] if len(own) else []
-        return _joined(found, self.none)
+        for run in self._between(since, until):
+            is_chosen = flags[run.events.table.column(column).to_numpy()]
+            if run.gone is not None:
+                is_chosen &= ~run.gone
+            own = np.flatnonzero(is_chosen)
+            found += [run.events.taken(own)] if len(own) else []
+        return _merged(found, self.none)
 
     def count(self, since: int, until: int) -> int:
         """How many events there are between two times."""
-        return sum(int(np.diff(piece.end_times.searchsorted((since, until)))[0]) for piece in self._pieces)
+        found = 0
+        for run in self._runs:
+            found += run.count(*run.edges(since, until))
+        return found
 
     def time_before(self, until: int, count: int) -> int | None:
         """The time of the event that is so many before those at a time; None if there are fewer."""
-        for piece in reversed(self._pieces):
-            edge = int(piece.end_times.searchsorted(until))
-            if edge >= count > 0:
-                return int(piece.end_times[edge - count])
-            count -= edge
-        return None
+        least = min((int(run.events.end_times[0]) for run in self._runs), default=until)
+        if count <= 0 or self.count(least, until) < count:
+            return None
+        most = until
+        while least + 1 < most:
+            middle = (least + most) // 2
+            least, most = (middle, most) if self.count(middle, until) >= count else (least, middle)
+        return least
 
     def forget(self, before: int) -> None:
         """Forget the events before a time."""
-        gone = 0
-        while gone < len(self._pieces) and self._pieces[gone].end_times[-1] < before:
-            gone += 1
-        if gone:
-            del self._pieces[:gone]
-        if self._pieces and self._pieces[0].end_times[0] < before:
-            first = self._pieces[0]
-            self._pieces[0] = first.slice(int(first.end_times.searchsorted(before)), len(first))
+        if any(run.events.end_times[0] < before for run in self._runs):
+            some = (run.slice(run.edges(before, None)[0], len(run)) for run in self._runs)
+            self._runs = [run for run in some if len(run)]
 
     def columns(self, name: str) -> Iterator[Integers]:
-        """A column of integers, piece by piece."""
-        for piece in self._pieces:
-            yield piece.table.column(name).to_numpy()
+        """A column of integers, run by run."""
+        for run in self._runs:
+            yield run.left.table.column(name).to_numpy()
 
     def state(self) -> dict[str, Any]:
         """All events."""
-        return reduce(EventTable.followed_by, self._pieces, self.none).state()
+        return self.between(BEGINNING, None).state()
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on with events that were kept elsewhere."""
-        self._pieces = []
-        self._append(EventTable.of_state(state, self.none.schema))
+        self._runs = []
+        self.add(EventTable.of_state(state, self.none.schema))
 
 
-def _joined(pieces: list[EventTable], none: EventTable) -> EventTable:
-    return reduce(EventTable.followed_by, pieces) if pieces else none
+def _joined(some: list[EventTable], none: EventTable) -> EventTable:
+    return reduce(EventTable.followed_by, some) if some else none
+
+
+def _merged(some: list[EventTable], none: EventTable) -> EventTable:
+    """Events that came one after the other, by time."""
+    return in_order(_joined(some, none))
 
 
 def among(times: Integers, some: Integers) -> Flags:

@@ -32,23 +32,43 @@ _SETS = {
 _ENDING = ("n < 2", "n < 1", "NOT b AND n < 3")
 
 
+# What a loop lets through that leaves a run as it is: much, and not everything.
+_IGNORED = ("e.x >= 0", "e.x <= 1", "e.y >= 0.5", "e.type != 'C'", "n < 2", "e.x IS NULL OR e.x != 1", "NOT b")
+
+
 @st.composite
 def automata(
-    draw: st.DrawFn, *, silent: bool = True, waiting: bool = True, partitioned: bool | None = None
+    draw: st.DrawFn,
+    *,
+    silent: bool = True,
+    waiting: bool = True,
+    ending: bool = False,
+    partitioned: bool | None = None,
+    ignoring: bool | None = None,
 ) -> Automaton:
     """A random automaton over the columns k, x, y and s, with arcs between any of its states.
 
-    `silent` ones may have arcs that consume nothing, and `waiting` ones arcs at the end of the window.
+    `silent` ones may have arcs that consume nothing, and `waiting` ones arcs at the end of the window; those that
+    are `ending` have some in any case.  Those that are `ignoring` have arcs that leave a run as it is.
     """
     states = [f"q{number}" for number in range(draw(st.integers(2, 4)))]
     names = draw(st.lists(st.sampled_from(list(REGISTER)), unique=True, max_size=4))
     names = sorted({"n", "b", *names}, key=list(REGISTER).index)
-    window = draw(st.one_of(st.none(), st.integers(1, 9)))
+    window = draw(st.integers(1, 9) if ending else st.one_of(st.none(), st.integers(1, 9)))
     arcs = [draw(_arc(states, names)) for _ in range(draw(st.integers(1, 6)))]
+    if draw(st.booleans()) if ignoring is None else ignoring:
+        # two of one state are parallel
+        chosen = draw(st.lists(st.sampled_from(states), min_size=1, max_size=3))
+        arcs += [_loop(state, draw(st.sampled_from((None, *_IGNORED)))) for state in chosen]
     if silent and draw(st.integers(0, 3)) == 0:
         arcs += [draw(_silent(states, names)) for _ in range(draw(st.integers(1, 2)))]
     if waiting and window is not None and draw(st.integers(0, 3)) == 0:
         arcs.append({**draw(_arc(states, names)), "end_of_window": True})
+    if ending:
+        targets = [arc["target"] for arc in arcs]
+        for _ in range(draw(st.integers(1, 2))):
+            arc = {**draw(_arc(states, names)), "source": draw(st.sampled_from(targets)), "end_of_window": True}
+            arcs.append(arc)
     keyed = draw(st.booleans()) if partitioned is None else partitioned
     return automaton(
         {
@@ -57,6 +77,7 @@ def automata(
             "register": {name: REGISTER[name] for name in names},
             "window": window,
             "partition": ["k"] if keyed else [],
+            "states": ["q0"],
             "arcs": arcs,
         }
     )
@@ -76,6 +97,10 @@ def _arc(draw: st.DrawFn, states: list[str], names: list[str]) -> dict[str, Any]
         "when": draw(st.one_of(st.none(), st.sampled_from(fences))),
         "set": sets,
     }
+
+
+def _loop(state: str, when: str | None) -> dict[str, Any]:
+    return {"source": state, "target": state, "when": when, "set": {}}
 
 
 @st.composite

@@ -55,6 +55,7 @@ def bind_automaton(
         automaton=RegisterAutomaton(
             start=automaton.start,
             final=_final(automaton),
+            final_at_end=_final_at_end(automaton),
             register=register,
             arcs=arcs,
             types=event.type_names if automaton.events else None,
@@ -69,6 +70,16 @@ def _final(automaton: written_tree.Automaton) -> dict[str, int]:
     for arc in automaton.arcs:
         for since, _until in arc.lives if arc.final else ():
             first = BEGINNING if since is None else since
+            found[arc.target] = min(found.get(arc.target, END), first)
+    return found
+
+
+def _final_at_end(automaton: written_tree.Automaton) -> dict[str, int]:
+    """The same for windows that end: at the time at which another arc comes they have ended before it."""
+    found = dict.fromkeys(automaton.final, BEGINNING)
+    for arc in automaton.arcs:
+        for since, _until in arc.lives if arc.final else ():
+            first = BEGINNING if since is None else since + (not arc.end_of_window)
             found[arc.target] = min(found.get(arc.target, END), first)
     return found
 
@@ -125,9 +136,20 @@ def _window(
     window = automaton.window
     if window is None:
         return None
-    bound = bind_window(window.within, window.source, schema.time.tick, parameters)
+    try:
+        bound = bind_window(window.within, window.source, schema.time.tick, parameters)
+    except QueryError as error:
+        raise _of_window(error, window) from None
     assert bound is not None
     return replace(bound, text=f"WITHIN {window.text}")
+
+
+def _of_window(error: QueryError, window: written_tree.Window) -> QueryError:
+    """An error of WITHIN as one of the value that stands there."""
+    before = len(window.source) - len(window.text)
+    span = Span(max((error.span or Span(0, 0)).start - before, 0), len(window.text))
+    required = (error.required or "").removeprefix("WITHIN ")
+    return QueryError(f"window: {error.message}", window.text, span, required=required)
 
 
 def _partition(automaton: written_tree.Automaton, schema: Schema, event: Component) -> tuple[EquivalenceTest, ...]:

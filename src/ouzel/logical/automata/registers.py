@@ -7,7 +7,7 @@ was consumed last; those to other variables read the field of the register that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import Any
@@ -95,6 +95,8 @@ class RegisterAutomaton:
     arcs: tuple[Arc, ...]
     types: frozenset[str] | None = None
     named: tuple[str, ...] = ()
+    final_at_end: Mapping[str, int] = field(default_factory=dict)
+    """From which time on states accept windows that end: those that end at a change were over before it."""
 
     @property
     def attributes(self) -> tuple[StreamAttribute, ...]:
@@ -110,6 +112,10 @@ class RegisterAutomaton:
     def accepts(self, state: str, time: int) -> bool:
         """Whether a computation that ends at a state, with an event of a time, is accepted."""
         return self.final.get(state, END) <= time
+
+    def accepts_at_end(self, state: str, time: int) -> bool:
+        """Whether a computation whose window ends at a time, and which is at a state then, is accepted."""
+        return self.final_at_end.get(state, END) <= time
 
     def leaving(self, state: str, consumes: Consumes) -> tuple[Arc, ...]:
         """The arcs of a kind that leave a state."""

@@ -13,9 +13,10 @@ from ouzel.logical.conjuncts import Conjunct, Place
 from ouzel.logical.expressions import Attribute, Element, Expression, Moment
 from ouzel.logical.pattern import MASK_BITS, Binds, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
-from ouzel.logical.times import BEGINNING
+from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.automaton.arcs import Asked, Way, Ways, since_time
 from ouzel.physical.automaton.cayuga_states import Constructed
+from ouzel.physical.automaton.closing import Closing
 from ouzel.physical.automaton.edges import End
 from ouzel.physical.automaton.states import (
     Assignment,
@@ -63,7 +64,7 @@ def _constructed(query: BoundQuery, made: _Assembly) -> Constructed:
         automaton=None,
     )
     wanted = {EVENT: (1 << len(components)) - 1}
-    return Constructed(flat, constructed, wanted, made.ends())
+    return Constructed(flat, constructed, wanted, made.ends(), tuple(made.closings))
 
 
 @dataclass
@@ -79,13 +80,15 @@ class _Assembly:
         self.ways = Ways(self.registers, is_open=self.is_open)
         self.open_ways: list[Way] = []
         self.fields = {one.name: Register(register_of(one.name, one.attribute)) for one in self.registers.register}
-        self.first = Register(EventNumber(FIRST))
+        self.first, self.last = Register(EventNumber(FIRST)), Register(EventNumber(LAST))
+        self.closings: list[Closing] = []
         self.asked: dict[Hashable, tuple[Asked, ...]] = {}
 
     def automaton(self, *, masked: bool) -> Automaton:
         """The automaton; where there are too many bits, only one is left, and runs ask for everything."""
         self.bits.clear()
         self.open_ways.clear()
+        self.closings.clear()
         starts = [self._move(way, masked=masked, is_first=True) for way in self.ways.starting()]
         states = [
             State(
@@ -97,12 +100,13 @@ class _Assembly:
             )
             for name in self.registers.states
         ]
-        every = (self.first, *self.fields.values())
+        every = (self.first, *((self.last,) if self.closings else ()), *self.fields.values())
+        waiting = [State(one.name, (), Stay(None), None, every, self.last) for one in self.closings]
         return Automaton(
             registers=every,
             variables=(),
             starts=tuple(starts),
-            states=tuple(states),
+            states=(*states, *waiting),
             window=self.query.window,
             partition=self.query.equivalences,
             is_open=self.is_open,
@@ -120,7 +124,10 @@ class _Assembly:
         """What results are, by final state: the register, from the first event to the last."""
         attributes = {name: one.of for name, one in self.fields.items() if isinstance(one.of, Attribute)}
         end = End(attributes, FIRST, LAST, ())
-        return {place: end for place, name in enumerate(self.registers.states) if name in self.registers.final}
+        states = self.registers.states
+        ends = {place: end for place, name in enumerate(states) if name in self.registers.final}
+        at_end = replace(end, window=self.query.window.limit) if self.query.window else end
+        return ends | {len(states) + place: at_end for place in range(len(self.closings))}
 
     # ---- moves -------------------------------------------------------------------------------------------
 
@@ -130,11 +137,20 @@ class _Assembly:
         component = self._component(static, way)
         conditions = tuple(Condition(Conjunct(one.literals, Place.BEGIN, component, one.text)) for one in others)
         assigns = tuple(self._assigned(way)) + ((Assignment(self.first, None),) if is_first else ())
+        assigns += (Assignment(self.last, None),) if way.closing is not None else ()
         name = " ".join(arc.id for arc in way.arcs)
-        return Move(name, Guard(component.bit, conditions), self._number(way.target), None, assigns)
+        return Move(name, Guard(component.bit, conditions), self._number(way), None, assigns)
 
-    def _number(self, state: str) -> int:
-        return self.registers.states.index(state)
+    def _number(self, way: Way) -> int:
+        """The state that a way leads to: where it waits for the end of the window, one behind all others."""
+        states = self.registers.states
+        if way.closing is None:
+            return states.index(way.target)
+        place = next(place for place, arc in enumerate(self.registers.arcs) if arc is way.closing)
+        closing = Closing(way.closing, place, way.target, self.registers.final_at_end.get(way.target, END))
+        if closing not in self.closings:
+            self.closings.append(closing)
+        return len(states) + self.closings.index(closing)
 
     def _component(self, static: tuple[Asked, ...], way: Way) -> Component:
         """The bit of what is asked of the event alone; where ways come and go, each has its own."""

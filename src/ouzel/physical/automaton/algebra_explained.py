@@ -35,7 +35,10 @@ class _States:
         for move in self.automaton.starts:
             found += self._move(move, has_begun=False)
         for number, state in enumerate(self.automaton.states):
-            found.append((state.name if state.accepts is None else f"{state.name}: a match", []))
+            ended = f"{state.name}: a match, if no event comes before"
+            found.append(
+                (ended if state.closes else state.name if state.accepts is None else f"{state.name}: a match", [])
+            )
             for move in state.moves:
                 found += self._move(move, has_begun=True)
             if state.moves:

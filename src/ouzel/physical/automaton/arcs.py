@@ -37,18 +37,15 @@ class Way:
     asks: tuple[Asked, ...] = ()
     silent: tuple[Arc, ...] = ()
     """Its arcs since the event was consumed, or before that."""
+    closing: Arc | None = None
+    """The arc that is taken at the end of the window, if it has one: judged at the event, like all others."""
 
 
 class Ways:
     """Finds the ways of an automaton."""
 
     def __init__(self, automaton: RegisterAutomaton, *, is_open: bool = False) -> None:
-        """Of an automaton without arcs that wait for the end of a window.
-
-        Where arcs may still come and go, others tell when they live: it `is_open`.
-        """
-        if automaton.waits:
-            raise UnsuitableError("it has arcs that are taken at the end of the window")
+        """Of an automaton; where arcs may still come and go, others tell when they live: it `is_open`."""
         self.automaton = automaton
         self.fields = {one.name: one for one in automaton.register}
         self.count, self.is_open = 0, is_open
@@ -64,7 +61,17 @@ class Ways:
 
     def _consuming(self, before: Way) -> Iterator[Way]:
         for arc in self.automaton.leaving(before.target, Consumes.EVENT):
-            yield from self._silent(self._through(arc, before))
+            for way in self._silent(self._through(arc, before)):
+                yield way
+                yield from self._closing(way)
+
+    def _closing(self, way: Way) -> Iterator[Way]:
+        """What leads on from a way at the end of the window, if no event comes before that (AFA, Appendix E)."""
+        for arc in self.automaton.leaving(way.target, Consumes.END_OF_WINDOW):
+            for closed in self._silent(replace(self._through(arc, way), closing=arc)):
+                # where arcs come and go, other states may become final until then
+                if self.is_open or closed.target in self.automaton.final_at_end:
+                    yield closed
 
     def _silent(self, way: Way) -> Iterator[Way]:
         """A way, and what leads on from it without an event."""
@@ -84,9 +91,11 @@ class Ways:
             for conjunct in arc.fence
         )
         values = {name: self._said(value, way) for name, value in arc.sets}
-        lives = () if self.is_open or arc.lives == ALWAYS else (_lives(arc.lives),)
+        # at the end of the window, others tell
+        told = self.is_open or arc.lives == ALWAYS or arc.consumes is Consumes.END_OF_WINDOW
+        asked = (*way.asks, *(() if told else (_lives(arc.lives),)), *asked)
         silent = (*way.silent, arc) if arc.consumes is Consumes.NOTHING else ()
-        return Way(arc.target, {**way.values, **values}, (*way.arcs, arc), (*way.asks, *lives, *asked), silent)
+        return Way(arc.target, {**way.values, **values}, (*way.arcs, arc), asked, silent, way.closing)
 
     def _said(self, expression: Expression, way: Way) -> Expression:
         """What an arc says, of the event at hand and the register before the way."""

@@ -13,7 +13,7 @@ from ouzel.physical.automaton.expand import expand_source
 from ouzel.physical.automaton.explained import explained
 from ouzel.physical.automaton.graph import PathGraph
 from ouzel.physical.automaton.matching import AutomatonMatching
-from ouzel.physical.automaton.row_plan import RowPlan
+from ouzel.physical.automaton.row_plan import OFF, ON, RowPlan
 from ouzel.physical.automaton.shape import Shape, check_suitable, shape_of
 from ouzel.physical.automaton.states import Automaton
 from ouzel.physical.automaton.work import NANOSECONDS, automaton_work
@@ -140,9 +140,11 @@ class AutomatonPlan(WrittenRuns):
         return PathGraph(self, events, limits)
 
 
-def _offer(query: BoundQuery, evaluation: str | None = None) -> Offer:
+def _offer(query: BoundQuery, evaluation: str | None = None, ignorable: str | None = None) -> Offer:
+    if ignorable is not None and query.automaton is None:
+        raise UnsuitableError("only register automata have arcs that are ignorable")
     if query.attributes is not None:
-        rows = RowPlan.of(query, evaluation)
+        rows = RowPlan.of(query, evaluation, ignorable or ON)
         return Offer(COST, lambda: rows)
     plan = AutomatonPlan.of(query, evaluation or "merging")
     cost = COST * WRITTEN_OUT if query.aggregates and plan.writes_out else COST
@@ -154,7 +156,7 @@ AUTOMATON = Engine(
     "events and closures in sequence: runs over a shared match store, compiled",
     COST,
     _offer,
-    switches=(Switch("evaluation", EVALUATIONS),),
+    switches=(Switch("evaluation", EVALUATIONS), Switch("ignorable", (ON, OFF))),
     runs_automata=True,
 )
 

@@ -120,9 +120,11 @@ class RunsByEvent(EventLists):
             counts = dict(zip(CURSOR, cursor.tolist(), strict=True))
             if status == Status.DONE:
                 break
-            if counts["matches"] + 64 > len(found):
+            # a step needs room for a run and a match by each of some moves
+            if 2 * counts["matches"] > len(found):
                 found = longer(found, 2 * len(found))
-            self._grow(counts["runs"])
+            if 2 * counts["runs"] > len(self.ri):
+                self._grow(counts["runs"])
         for name in MOMENTS:
             self.moments[name].count = counts["count"]
         self._note_parts(count)
@@ -155,7 +157,7 @@ class RunsByEvent(EventLists):
             raise self.limits.exceeded("max_runs")
         if 3 * (self.ri.nbytes + self.rf.nbytes) > self.room.size:
             raise self.room.exceeded(runs, "open runs")
-        self.have_room(2 * len(self.ri))
+        self.have_room(len(self.ri) + 1)
 
     # ---- matches -----------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from ouzel.logical.expressions import Attribute, Element, Expression, Moment, re
 from ouzel.logical.pattern import MASK_BITS, Component, Sequence, Step
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.cayuga import Sketch, sketch
+from ouzel.physical.automaton.closing import Closing
 from ouzel.physical.automaton.edges import Edge, End, Test
 from ouzel.physical.automaton.formula_words import formula_words
 from ouzel.physical.automaton.keys import keyed
@@ -48,6 +49,8 @@ class Constructed:
     automaton: Automaton
     wanted: Mapping[str, int]
     ends: Mapping[int, End]
+    closings: tuple[Closing, ...] = ()
+    """Of the last states, which are for runs that wait for the end of their windows, what they wait for."""
 
 
 def construct_algebra(query: BoundQuery, stream: Stream) -> Constructed:

@@ -85,6 +85,7 @@ def breadth_first(writer: RunWriter) -> None:
             with block("for r in range(old):"):
                 with block(f"if {writer.is_expired('r', 'oldest')}:"):
                     line("keep[r] = False")
+                    writer.close("r")
                 with block("else:"):
                     writer.moves()
                 line("ended = ended or not keep[r]")
@@ -217,6 +218,11 @@ def depth_first(writer: RunWriter) -> None:
                     writer.moves()
                     _postpone(writer)
                     line("i = g")
+                if any(state.closes is not None for state in writer.automaton.states):
+                    # its window is over, or there are no more events
+                    with block(f"if keep[0] and status == {done}:"):
+                        write("if matches == len(found):", f"    status = {Status.FOUND:d}", "    break")
+                        writer.close("0")
                 line("g = i")
             _depth_limits(writer)
             with block(f"if status != {done}:"):

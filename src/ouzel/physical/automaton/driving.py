@@ -51,11 +51,14 @@ class DrivesRuns(CompiledPlan, RemembersRuns, Protocol):
 class RunMatching(CompiledMatching[Memory]):
     """A plan with an automaton at work."""
 
+    _counts_ends = True
+    """Whether there are as many matches as ends of runs, or more."""
+
     def __init__(self, plan: DrivesRuns, limits: Limits, *, once: bool, threads: int) -> None:
         """Begin with nothing; `threads` share the partitions of a large table that comes at once."""
         super().__init__(plan, Memory(plan, once=once), limits, once=once, threads=threads, repeats=plan.repeats)
         self.driven = plan
-        self._bounds = RunBounds.of(self.limits, self.room, plan.widths)
+        self._bounds = RunBounds.of(self.limits, self.room, plan.widths, written=self._counts_ends)
         self._counting = Lock()
         always = (conjunct for conjunct in plan.query.conjuncts if conjunct.place is Place.ALWAYS)
         self._always = [literal for conjunct in always for literal in conjunct.literals]

@@ -86,6 +86,8 @@ class End:
     first: str
     last: str
     edges: tuple[Edge, ...]
+    window: int | None = None
+    """If it ends with the window, how long that is."""
 
     def where(self, conditions: list[Expression]) -> End:
         """σ: with more conditions on all edges."""

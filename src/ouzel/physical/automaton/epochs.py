@@ -15,6 +15,7 @@ from ouzel.logical.automata.registers import Arc
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.automaton.arcs import Way
 from ouzel.physical.event_table import Integers
+from ouzel.physical.match_table import Flags
 
 
 class Epochs:
@@ -23,7 +24,7 @@ class Epochs:
     def __init__(self, arcs: Sequence[Arc], ways: Sequence[Way]) -> None:
         """Begin with the lives that arcs have; the bit of a way is its place."""
         places = {id(arc): place for place, arc in enumerate(arcs)}
-        self._needed = [sum({1 << places[id(arc)] for arc in way.arcs}) for way in ways]
+        self._needed = [sum({1 << places[id(arc)] for arc in way.arcs if arc is not way.closing}) for way in ways]
         self._open: dict[int, int] = {}
         bounds = {time for arc in arcs for life in arc.lives for time in life} - {BEGINNING, END}
         self.times = sorted(bounds)
@@ -46,6 +47,12 @@ class Epochs:
             self._bounds = np.array(self.times, np.int64), masks
         bounds, masks = self._bounds
         found: Integers = masks[np.searchsorted(bounds, times, side="right")]
+        return found
+
+    def serves(self, place: int, times: Integers) -> Flags:
+        """Whether an arc, by its place, lives at some times."""
+        lives = np.array([living >> place & 1 for living in self._living], np.bool_)
+        found: Flags = lives[np.searchsorted(np.array(self.times, np.int64), times, side="right")]
         return found
 
     def change(self, time: int, came: Iterable[int], gone: Iterable[int]) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from ouzel.logical.query import BoundQuery
+from ouzel.logical.times import BEGINNING
 from ouzel.physical.automaton.by_event_source import EVENTS, MOMENTS, RUNS
 from ouzel.physical.automaton.registers import START
 from ouzel.physical.compiled.texts import Texts
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import Integers
 from ouzel.physical.memory.growing import Growing, marked
 from ouzel.physical.memory.partitions import Partitions
@@ -22,7 +24,7 @@ from ouzel.state.parts import in_parts, part
 
 _FLAGS = ("dead", "accepted")
 # So many moments and runs may be old before it is worth to forget them.
-SPARE = 32_768
+SPARE = 8_192
 
 
 class EventLists(ABC):
@@ -71,11 +73,16 @@ class EventLists(ABC):
         """Whether there is so much more than was left when it was tidied up last that it is worth it again."""
         return len(self.moments["times"]) + len(self.runs["dead"]) > 2 * self._remembered + SPARE
 
-    def forget(self, time: int) -> Integers:
-        """Forget what no event from a time on can change; the new number of every event, -1 for those gone."""
+    def forget(self, since: int | Integers) -> Integers:
+        """Forget what no event from a time on can change; the new number of every event, -1 for those gone.
+
+        The time may be another one for every partition.
+        """
         moments, runs = self.moments, self.runs
         times, parts = moments["times"].values, moments["part"].values
         linked = moments["before"].values != -2
+        bounds = since if isinstance(since, np.ndarray) else np.full(self.partitions.count, since)
+        time = bounds[parts]
         kept = linked & (times >= time)
         # the last moment of each partition before that time, whose runs may go on
         after = moments["after"].values
@@ -83,18 +90,22 @@ class EventLists(ABC):
         ends = runs["ended_at"].values
         is_run = ~runs["dead"].values & (kept | cover)[ends]
         if self.limit:
-            is_run &= (self.ri[: len(is_run), START] > time - self.limit) | ~cover[ends]
+            oldest = np.maximum(time, BEGINNING + self.limit) - self.limit
+            is_run &= (self.ri[: len(is_run), START] > oldest[ends]) | ~cover[ends]
         # where none may go on, nothing is left of the partition
-        kept |= cover & marked(len(kept), ends[is_run])
+        kept |= cover & (marked(len(kept), ends[is_run]) | (moments["passing"].values > 0))
         moment_numbers = _numbers(kept)
         run_numbers = _numbers(is_run)
         self._relink(run_numbers)
-        is_event = (self.events["moment_of"].values >= 0) & (self.events["clocks"].values >= time)
+        is_event = self.events["moment_of"].values >= 0
+        is_event &= self.events["clocks"].values >= bounds[self.events["parts"].values]
         is_event &= kept[np.maximum(self.events["moment_of"].values, 0)]
         event_numbers = _numbers(is_event)
         chosen = np.flatnonzero(kept)
-        for name, of in (("before", moment_numbers), ("after", moment_numbers), ("run_first", run_numbers)):
-            moments[name].values[:] = _renumbered(moments[name].values, of)
+        for name in ("before", "after"):
+            moments[name].values[:] = _renumbered(moments[name].values, moment_numbers)
+        for name in ("run_first", "made_first"):
+            moments[name].values[:] = _renumbered(moments[name].values, run_numbers)
         moments["event_first"].values[:] = _renumbered(moments["event_first"].values, event_numbers)
         self.tails.values[:] = _renumbered(self.tails.values, moment_numbers)
         for column in moments.values():
@@ -135,8 +146,8 @@ class EventLists(ABC):
 
     def _pick_runs(self, places: Integers, numbers: Integers, moments: Integers, events: Integers) -> None:
         runs = self.runs
-        runs["run_next"].values[:] = _renumbered(runs["run_next"].values, numbers)
-        runs["parent"].values[:] = _renumbered(runs["parent"].values, numbers)
+        for name in ("run_next", "made_next", "parent"):
+            runs[name].values[:] = _renumbered(runs[name].values, numbers)
         runs["ended_at"].values[:] = _renumbered(runs["ended_at"].values, moments)
         runs["event_of"].values[:] = _renumbered(runs["event_of"].values, events)
         for column in runs.values():
@@ -148,7 +159,7 @@ class EventLists(ABC):
         """Forget partitions without moments, where there are many."""
         if not self.partitions.tests or self.partitions.count <= 2 * len(parts) + SPARE:
             return
-        kept = np.unique(np.concatenate([parts, self.events["parts"].values]))
+        kept = each_once(parts, self.events["parts"].values)
         numbers = self.partitions.keep(kept)
         for column in (self.moments["part"], self.events["parts"]):
             column.values[:] = numbers[column.values]

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from ouzel.logical.expressions import Aggregate, Attribute, Moment
 from ouzel.logical.values import Kind, ValueType
@@ -177,6 +180,31 @@ class Slots:
         """The most integers and floats that a run hands over."""
         handed = [self.handed(number) for number in range(len(self.automaton.states))]
         return max(len(integers) for integers, _floats in handed), max(len(floats) for _integers, floats in handed)
+
+    def handed_over(self, state: int, ri: Any, rf: Any) -> tuple[Any, Any]:
+        """What runs at a state hand over, of their rows."""
+        integers, floats = self.columns
+        widths, of = self.handed_widths, self.handed(state)
+        found = np.zeros((len(ri), widths[0]), ri.dtype), np.zeros((len(rf), widths[1]), rf.dtype)
+        for place, slot in enumerate(of[0]):
+            found[0][:, place] = ri[:, FIXED + _column_of(slot, integers)]
+        for place, slot in enumerate(of[1]):
+            found[1][:, place] = rf[:, _column_of(slot, floats)]
+        return found
+
+    def carried(self, before: Slots, ri: Any, rf: Any) -> tuple[Any, Any]:
+        """The rows of runs in other columns: what was not there has its first value."""
+        widths = self.widths
+        found = np.zeros((len(ri), widths[0]), ri.dtype), np.zeros((len(rf), widths[1]), rf.dtype)
+        found[0][:, :FIXED] = ri[:, :FIXED]
+        for place, slot in enumerate(self.integers):
+            is_known = slot in before.integers
+            found[0][:, FIXED + place] = (
+                ri[:, FIXED + before.integers.index(slot)] if is_known else _FIRST.get(slot[0], 0)
+            )
+        for place, slot in enumerate(self.floats):
+            found[1][:, place] = rf[:, before.floats.index(slot)] if slot in before.floats else 0
+        return found
 
     @property
     def event_columns(self) -> list[int]:

@@ -13,6 +13,7 @@ from ouzel.physical.automaton.lacking import without_lacking
 from ouzel.physical.automaton.rows import Handed, found_rows
 from ouzel.physical.automaton.runs import Driven, RunBounds
 from ouzel.physical.automaton.store import Store
+from ouzel.physical.automaton.waiting_runs import WaitingRuns, is_at_a_state
 from ouzel.physical.compiled import share
 from ouzel.physical.compiled.share import split_evenly
 from ouzel.physical.compiled.texts import Texts
@@ -33,6 +34,11 @@ class RowMatching(RunMatching):
         """Begin with nothing; `threads` share the partitions of a large table that comes at once."""
         super().__init__(plan, limits, once=once, threads=threads)
         self.plan = plan
+        self.waiting_runs = WaitingRuns(plan)
+        # what a register automaton reads of an event is in registers, once the event was consumed (AFA, F.1)
+        self.memory.retained.rows.are_read = plan.written.automaton is None
+
+    _counts_ends = False  # several may give one row
 
     def bind(self, prepared: Prepared, base: int) -> Bound:  # noqa: ARG002
         """There are no variables: results are rows."""
@@ -47,12 +53,17 @@ class RowMatching(RunMatching):
         if self.plan.epochs is not None and len(prepared):
             prepared = replace(prepared, masks=prepared.masks & self.plan.epochs.masks(prepared.end_times))
         found = Found.nothing(self.plan.written, events)
+        parts = []
         if len(prepared):
             prepared, base = memory.add(events, prepared)
-            handed = self._handed(prepared, base)
-            if len(handed.found):
-                plan = self.plan
-                found = found_rows(plan.written, plan.ends, plan.slots, handed, memory.retained, memory.texts)
+            parts.append(self._handed(prepared, base))
+        if self.waiting_runs.closings and not self.once:
+            parts.append(self.waiting_runs.over(memory.runs, now))
+        handed = self.waiting_runs.served(parts, memory.retained)
+        if handed is not None:
+            plan = self.plan
+            rows = found_rows(plan.written, plan.ends, plan.slots, handed, memory.retained, memory.texts)
+            found = rows.within(self.limits, self.counters)
         if not self.once:
             memory.settle(0)
             if now is not None:
@@ -70,11 +81,13 @@ class RowMatching(RunMatching):
         state, texts = self.state(), Texts(made.memory.texts)
         numbers = np.array([texts.number(text) for text in self.memory.texts] or [0], np.int64)
         own, _sets, _kept = plan.slots.text_columns
-        runs = state["runs.ri"].copy()
+        runs, floats = plan.slots.carried(self.plan.slots, state["runs.ri"], state["runs.rf"])
         for column in own:
             runs[:, column] = numbers[runs[:, column]]
-        changed: dict[str, Any] = {"runs.ri": runs, "own.texts": list(texts)}
+        made.waiting_runs.carry(self.waiting_runs, runs)
+        changed: dict[str, Any] = {"runs.ri": runs, "runs.rf": floats, "own.texts": list(texts)}
         made.resume(state | changed)
+        made.memory.runs.keep(is_at_a_state)
         made.counters.add(self.counters)
         return made
 
@@ -85,22 +98,28 @@ class RowMatching(RunMatching):
         is_shared = self.once and len(prepared) >= share.PARALLEL_FROM and not self.limits.sheds
         ranges = split_evenly(begins, self.threads) if is_shared else [(0, len(begins) - 1)]
         if len(ranges) == 1:
-            return _of(self._drive(prepared, base, begins, arguments, self._bounds))
-        bounds = RunBounds.of(self.limits, self.room.part(len(ranges)), self.plan.widths)
+            return self._of(self._drive(prepared, base, begins, arguments, self._bounds))
+        room = self.room.part(len(ranges))
+        bounds = RunBounds.of(self.limits, room, self.plan.widths, written=self._counts_ends)
 
         def part(ends: tuple[int, int]) -> Driven:
             """The matches of some partitions."""
             store = Store.keeping(self.plan.slots.kept_widths)
             return self._drive(prepared, base, begins[ends[0] : ends[1] + 1], arguments, bounds, store)
 
-        parts = [_of(driven) for driven in share.each_in_a_thread(part, ranges)]
-        found, integers, floats = (
-            np.concatenate([getattr(one, name) for one in parts]) for name in ("found", "integers", "floats")
-        )
-        if len(found) > self.limits.max_matches:
-            raise self.limits.exceeded("max_matches")
-        return Handed(found, integers, floats)
+        return Handed.joined([self._of(driven) for driven in share.each_in_a_thread(part, ranges)])
 
+    def _of(self, driven: Driven) -> Handed:
+        """What runs handed over; where all events came, those that wait have waited to the end."""
+        handed = Handed(driven.found, *driven.handed)
+        if not self.waiting_runs.closings:
+            return handed
+        if not self.once:
+            self.waiting_runs.note(driven.ri)
+            return handed
+        return Handed.joined([handed, self.waiting_runs.closed(driven.ri, driven.rf)])
 
-def _of(driven: Driven) -> Handed:
-    return Handed(driven.found, *driven.handed)
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        super().resume(state)
+        self.waiting_runs.note(self.memory.runs.ri)

@@ -29,12 +29,15 @@ from ouzel.physical.finish.negation import Refutation
 from ouzel.physical.limits import Limits
 from ouzel.physical.statistics import Statistics
 
+ON, OFF = "on", "off"
+
 
 @dataclass(frozen=True)
 class RowPlan(WrittenRuns):
     """A linear-plus expression (Cayuga 3.2), or a register automaton (AFA 2.2); it never changes.
 
-    `written` is its query, `query` the same as engines know patterns.
+    `written` is its query, `query` the same as engines know patterns.  If `ignorable` is off, runs that are kept
+    by event are copied by arcs that leave them as they are, too.
     """
 
     written: BoundQuery
@@ -43,11 +46,12 @@ class RowPlan(WrittenRuns):
     epochs: Epochs | None = None
     """Where arcs may come and go, which of them live: all that is at work with the plan shares it."""
 
+    ignorable: str = ON
     refutations: tuple[Refutation, ...] = ()
     repeats: bool = False
 
     @classmethod
-    def of(cls, query: BoundQuery, evaluation: str | None = None) -> RowPlan:
+    def of(cls, query: BoundQuery, evaluation: str | None = None, ignorable: str = ON) -> RowPlan:
         """Make the plan, or say in an UnsuitableError why there is none.
 
         Each computation of a register automaton is a match: no two are one, and none are merged.
@@ -55,7 +59,8 @@ class RowPlan(WrittenRuns):
         if query.automaton is not None:
             if evaluation == "merging":
                 raise UnsuitableError("every computation of a register automaton counts: none are merged")
-            return cls(query, evaluation or "basic", construct_registers(query, query.automaton))
+            constructed = construct_registers(query, query.automaton)
+            return cls(query, evaluation or "basic", constructed, ignorable=ignorable)
         assert query.algebra is not None
         if not is_linear_plus(query.algebra):
             raise UnsuitableError("what follows an event is an expression of several events itself")
@@ -72,7 +77,7 @@ class RowPlan(WrittenRuns):
     def by_event(self) -> tuple[str, Operands]:
         """The kernel for runs that are kept by event, and what it reads of events."""
         operands = Operands()
-        return by_event_source(self.slots, operands), operands
+        return by_event_source(self.slots, operands, ignores=self.ignorable == ON), operands
 
     @property
     def query(self) -> BoundQuery:

@@ -5,7 +5,7 @@ Attributes that are columns of events are gathered, so that they keep their exac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from ouzel.logical.algebra.streams import StreamAttribute
 from ouzel.logical.expressions import Attribute, Expression, references
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.values import Kind
+from ouzel.physical.automaton.closing import window_ends
 from ouzel.physical.automaton.edges import End
 from ouzel.physical.automaton.registers import Slot, Slots
 from ouzel.physical.automaton.states import EventNumber, key_of
@@ -23,11 +24,14 @@ from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import Compute, Found, Intervals
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.finish.distinct_rows import rows_in_order, with_one_zero
-from ouzel.physical.match_table import MatchTable, One
+from ouzel.physical.match_table import Flags, MatchTable, One
 from ouzel.physical.meaning import arrow_values
 from ouzel.physical.memory.retained import Retained
+
+_PARTS = ("found", "integers", "floats")
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,17 @@ class Handed:
     found: Any
     integers: Any
     floats: Any
+
+    @classmethod
+    def joined(cls, parts: Sequence[Handed]) -> Handed:
+        """All of some."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in _PARTS))
+
+    def chosen(self, chosen: Flags) -> Handed:
+        """Those for which a flag is set."""
+        return Handed(self.found[chosen], self.integers[chosen], self.floats[chosen])
 
     def at(self, state: int) -> Handed:
         """Those that end at a state."""
@@ -55,7 +70,7 @@ def found_rows(
     by_state = [
         _Results(slots, state, end, own) for state, end in ends.items() if len((own := handed.at(state)).found)
     ]
-    used = np.unique(np.concatenate([one for results in by_state for one in results.numbers()]))
+    used = each_once(*(one for results in by_state for one in results.numbers()))
     columns = {column for results in by_state for column in results.columns()}
     events, rows = retained.events(used, frozenset(columns))
     places = np.empty(int(used[-1]) + 1, np.int64)
@@ -108,6 +123,8 @@ class _Results:
         """Their columns, and when they start and end; `places` are the rows of events by number."""
         bound = {variable: One(places[self.events_of(variable)]) for variable in sorted(self.variables())}
         intervals = events.intervals(bound[self.end.first].rows, bound[self.end.last].rows)
+        if self.end.window is not None:
+            intervals = _closed(intervals, self.end.window)
         compute = compute_by_row(MatchTable({**bound}, lambda: intervals), events)
         columns = {}
         for one in attributes:
@@ -139,6 +156,13 @@ class _Results:
         integers, _floats = self.slots.handed(self.state)
         column: Integers = self.handed.integers[:, integers.index(slot)]
         return column
+
+
+def _closed(intervals: Intervals, window: int) -> Intervals:
+    """From first events to the ends of windows; where ranks order events, none is of that time."""
+    starts, ends, start_times, end_times = intervals
+    over = window_ends(start_times, window)
+    return starts, np.where(ends == end_times, over, ends), start_times, over
 
 
 def slot_of(value: Attribute) -> Slot:

@@ -15,7 +15,7 @@ from itertools import takewhile
 from ouzel.physical.automaton.assignments import assign
 from ouzel.physical.automaton.registers import END, FIRST, KEY, NODE, START, STATE, Slots
 from ouzel.physical.automaton.run_rows import RunRows, computed, holds, keep_computed
-from ouzel.physical.automaton.states import Automaton, Condition, Guard, Move, State
+from ouzel.physical.automaton.states import Automaton, Condition, Guard, Move, State, key_of
 from ouzel.physical.compiled.emit import Emitter
 from ouzel.physical.compiled.windows import oldest
 
@@ -73,7 +73,8 @@ class RunWriter(Emitter):
         if self.automaton.is_open:
             self.line("gone = True")
             return
-        going = [(number, state) for number, state in enumerate(self.automaton.states) if state.moves]
+        numbered = enumerate(self.automaton.states)
+        going = [(number, state) for number, state in numbered if state.moves or state.closes is not None]
         never = [number for number, state in going if state.stay.unless is None]
         if never and len(never) < len(going):
             with self.block(f"if {' or '.join(f'state == {number}' for number in never)}:"):
@@ -231,6 +232,16 @@ class RunWriter(Emitter):
         event = "base + x" if move.binds is None else "-1"
         self._hand_over(move.target, run)
         self._found(f"ri[{run}, {NODE}]", event, move)
+
+    def close(self, run: str) -> None:
+        """Note that a run whose window is over is a match, if that is what it waits for."""
+        for number, state in enumerate(self.automaton.states):
+            if state.closes is not None:
+                with self.block(f"if ri[{run}, {STATE}] == {number}:"):
+                    self._hand_over(number, run)
+                    last = self.slots.place(run, key_of(state.closes.of))
+                    self.write("found[matches, 0] = -1", f"found[matches, 1] = {last}")
+                    self.write(f"found[matches, 2] = {number}", "matches += 1")
 
     def _hand_over(self, state: int, run: str) -> None:
         """Note the values that a match reads."""

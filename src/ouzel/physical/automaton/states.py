@@ -155,7 +155,8 @@ class Stay:
 class State:
     """Where a run may be; `accepts` are the conditions of its being a match here, None if it is none.
 
-    A match has the path of what its run bound, and the values of the registers that the run `hands_over`.
+    A match has the path of what its run bound, and the values of the registers that the run `hands_over`.  A run
+    that `closes` here is a match when its window is over, unless an event comes before; it knows its last event.
     """
 
     name: str
@@ -163,6 +164,7 @@ class State:
     stay: Stay
     accepts: tuple[Condition, ...] | None = None
     hands_over: tuple[Register, ...] = ()
+    closes: Register | None = None
 
 
 @dataclass(frozen=True)
@@ -198,8 +200,8 @@ class Automaton:
         return (*self.starts, *(move for state in self.states for move in state.moves))
 
     def goes_on(self, state: int) -> bool:
-        """Whether a run at a state may still move."""
-        return self.is_open or bool(self.states[state].moves)
+        """Whether a run at a state may still move, or waits for the end of its window."""
+        return self.is_open or bool(self.states[state].moves) or self.states[state].closes is not None
 
     @cached_property
     def has_paths(self) -> bool:

@@ -19,6 +19,7 @@ from ouzel.physical.compiled.match_rows import MatchRows
 from ouzel.physical.compiled.operands import Operands
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import UnsuitableError
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Many, MatchTable, One
 from ouzel.physical.stoppable import SEEN, stoppable
@@ -59,7 +60,7 @@ def _by_kernel(expression: Expression, matches: MatchTable, events: EventTable) 
     bound = {variable: matches.bound[variable] for variable in variables}
     rows = [one.rows for one in bound.values()]
     # to find out which of them occur takes longer than to fetch all
-    used = np.arange(len(events)) if sum(map(len, rows)) >= len(events) else np.unique(np.concatenate(rows))
+    used = np.arange(len(events)) if sum(map(len, rows)) >= len(events) else each_once(*rows)
     used = used[np.searchsorted(used, 0) :]
     if not len(used):
         raise UnsuitableError("no variable is bound to an event")

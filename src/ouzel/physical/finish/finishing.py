@@ -22,7 +22,7 @@ from ouzel.physical.finish.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.finish.order import in_order, rises, sequences_in_order, used_events
 from ouzel.physical.finish.pending import Pending, released
 from ouzel.physical.limits import Limits
-from ouzel.physical.match_table import Bound, MatchTable, chosen, counts_of, ends_of, numbers_held, outermost
+from ouzel.physical.match_table import Bound, Many, MatchTable, chosen, counts_of, ends_of, numbers_held, outermost
 from ouzel.physical.memory.retained import Retained
 
 
@@ -81,6 +81,7 @@ class Finishing:
         The latest events have the numbers from `base` on, and none before `now` follows.  `seen` is how many they
         are.  If `ordered`, matches are always bound by their last event and then event by event.
         """
+        bound = self._of_size(bound)
         for refutation in self.between:
             if len(next(iter(bound.values()))):
                 refuters = np.flatnonzero(self.retained.marks & refutation.bit)
@@ -88,6 +89,18 @@ class Finishing:
         if self.at_end:
             bound = self._final(bound, base, now, seen)
         return self.found(bound, ordered=ordered)
+
+    def _of_size(self, bound: Bound) -> Bound:
+        """The matches that have no more events than they may."""
+        most = self.limits.max_match_size
+        if len(bound) <= most and not any(isinstance(one, Many) for one in bound.values()):
+            return bound
+        fits = counts_of(bound) <= most
+        beyond = len(fits) - int(np.count_nonzero(fits))
+        if beyond and not self.limits.sheds:
+            raise self.limits.exceeded("max_match_size")
+        self.counters.shed_matches += beyond
+        return _kept(bound, fits)
 
     def _final(self, bound: Bound, base: int, now: int | None, seen: int) -> Bound:
         """The matches, of this batch or before, whose window has passed and that nothing refuted."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ouzel.kernels import ordering
 from ouzel.physical.compiled.kernel import kernel_of
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import Integers
 from ouzel.physical.match_table import Bound, Many, One, chosen, ends_of, outermost
 from ouzel.physical.memory.growing import marked
@@ -30,7 +31,7 @@ def rises(moments: Integers) -> bool:
 def used_events(columns: list[Integers], count: int) -> Integers:
     """Those of so many events that some columns mention, in order."""
     if sum(map(len, columns)) < count // 16:
-        used: Integers = np.unique(np.concatenate(columns)).astype(np.int64)
+        used: Integers = each_once(*columns)
         return used[np.searchsorted(used, 0) :]
     # an event that is not there, -1, has the last of the flags
     return np.flatnonzero(marked(count + 1, *columns)[:-1])
@@ -147,7 +148,7 @@ def _sorted(
     bound: Bound, begun: Integers, edges: Integers, places: Callable[[Integers], Integers], *, scattered: bool
 ) -> Integers:
     """The numbers of matches in order, those between two edges among each other."""
-    used = np.unique(np.concatenate([one.rows[one.rows >= 0] for one in bound.values()]))
+    used = each_once(*(one.rows[one.rows >= 0] for one in bound.values()))
     place = np.empty(int(used[-1]) + 1, np.int64)
     place[used] = places(used)
     sizes = np.stack([_sizes(one) for one in bound.values()], axis=1)

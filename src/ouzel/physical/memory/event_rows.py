@@ -32,6 +32,8 @@ class EventRows:
         # the columns that a partition's key tells and their places in it, and those that are kept as they are
         self._keys: dict[str, int] = {}
         self._kept: list[str] = []
+        self.are_read = True
+        """Whether anybody asks for more of events than when they were."""
 
     def borrow(self, columns: dict[str, tuple[Growing, Growing]]) -> None:
         """Take some columns from values and null flags that somebody else keeps of every event."""
@@ -54,7 +56,8 @@ class EventRows:
         self._kept = [
             field.name
             for field in self._schema
-            if field.name not in self._keys
+            if self.are_read
+            and field.name not in self._keys
             and field.name not in self._borrowed
             and not (field.name == self.time and are_integers(field.type))
         ]

@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import Integers
 from ouzel.physical.limits import Room
 from ouzel.physical.match_table import Bound, Many, One
@@ -33,7 +34,7 @@ class Spread:
     def __init__(self, rows: Integers, keys: Sequence[Integers], room: Room) -> None:
         """Take the keys of some rows, a number for each equivalence test; with one -1 a row is in no partition."""
         self.inside = np.logical_and.reduce([one != -1 for one in keys])
-        known = [np.unique(one[self.inside & (one >= 0)]) for one in keys]
+        known = [each_once(one[self.inside & (one >= 0)]) for one in keys]
         # where some lack the attribute, there is also a partition that no other event has opened yet
         lacking = [bool(np.any(one[self.inside] == ANY)) for one in keys]
         self.sizes = [max(len(one) + more, 1) for one, more in zip(known, lacking, strict=True)]
@@ -44,7 +45,7 @@ class Spread:
         self._places[rows] = np.arange(len(rows))
         places, parts = self._copies(room)
         # of all combinations of keys, few may have an event
-        self._known = np.unique(parts[parts >= 0])
+        self._known = each_once(parts[parts >= 0])
         self.places, self.parts = places, np.where(parts < 0, -1, np.searchsorted(self._known, parts))
 
     @property
@@ -91,7 +92,7 @@ class Spread:
         return places[order], parts[order]
 
     def _lacks(self) -> list[int]:
-        return np.unique(self.lacks[self.inside]).tolist()  # type: ignore[no-any-return]
+        return each_once(self.lacks[self.inside]).tolist()
 
     def _of_kind(
         self, places: Integers, lack: int, first: int, kind: Kind, sizes: list[int]

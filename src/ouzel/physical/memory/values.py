@@ -11,6 +11,7 @@ from ouzel.logical.values import Kind
 from ouzel.physical.compiled.fill import Failing, Wanted, settled
 from ouzel.physical.compiled.operands import HEAD, TIME, TIMES, Operands
 from ouzel.physical.compiled.texts import Texts
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.memory.growing import Growing
 from ouzel.physical.memory.intervals import Intervals
@@ -79,7 +80,7 @@ class Values:
         kinds = [value_type.kind for _column, value_type in self.operands.columns]
         columns = [self._columns[2 * n] for n, kind in enumerate(kinds) if kind is Kind.STRING]
         # those that the query mentions have the first numbers, and keep them
-        kept = np.unique(np.concatenate([np.arange(len(self.operands.texts)), *(one.values for one in columns)]))
+        kept = each_once(np.arange(len(self.operands.texts)), *(one.values for one in columns))
         numbers = np.zeros(len(known), np.int64)
         numbers[kept] = np.arange(len(kept))
         self.texts = Texts({known[number]: place for place, number in enumerate(kept.tolist())})

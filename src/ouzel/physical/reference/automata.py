@@ -130,7 +130,7 @@ class Computations:
                     continue
                 made = Computation(arc.target, register, run.first, run.last)
                 for one in (made, *self._silent([made])):
-                    if self.automaton.accepts(one.state, end):
+                    if self.automaton.accepts_at_end(one.state, end):
                         # where ranks order events, none is of that time
                         rank = end if run.last.end == run.last.end_time else run.last.end
                         yield Accepted(one.register, (run.first.start, rank, run.first.start_time, end))

@@ -22,7 +22,8 @@ class Bounds:
         self.counters = counters
         self.room = limits.memory()
         self.runs = min(limits.max_runs, self.room.most(RUN_BYTES, 1 / 2))
-        self.matches = min(limits.max_matches, self.room.most(MATCH_BYTES, 1 / 2))
+        self.rows = self.room.most(MATCH_BYTES, 1 / 2)
+        self.matches = min(limits.max_matches, self.rows)
         self.found = 0
 
     def kept(self, runs: list[Item]) -> list[Item]:
@@ -36,13 +37,25 @@ class Bounds:
         self.counters.shed_runs += len(runs) - self.runs
         return runs[: self.runs]
 
-    def takes(self) -> bool:
-        """Whether there may be one more match: else an error, or it is shed."""
-        if self.found < self.matches:
+    def takes(self, size: int) -> bool:
+        """Whether there may be one more match, of so many events: else an error, or it is shed."""
+        if size > self.limits.max_match_size:
+            if not self.limits.sheds:
+                raise self.limits.exceeded("max_match_size")
+            self.counters.shed_matches += 1
+            return False
+        return self._takes(self.matches)
+
+    def takes_row(self) -> bool:
+        """The same of a row that is no match of events: all that fit into memory, of which the first count."""
+        return self._takes(self.rows)
+
+    def _takes(self, most: int) -> bool:
+        if self.found < most:
             self.found += 1
             return True
         if not self.limits.sheds:
-            bound = self.matches == self.limits.max_matches
-            raise self.limits.exceeded("max_matches") if bound else self.room.exceeded(self.matches, "matches")
+            is_given = most == self.limits.max_matches
+            raise self.limits.exceeded("max_matches") if is_given else self.room.exceeded(most, "matches")
         self.counters.shed_matches += 1
         return False

@@ -42,7 +42,7 @@ def find_matches(
     found: list[Match] = []
     for key in all_keys(stream, tests):
         matches = kind(query, stream, partition(key, stream, tests)).matches(told, bounds)
-        found += [match for match in matches if bounds.takes()]
+        found += [match for match in matches if bounds.takes(len(match.events))]
     # what is in every partition may be found in several; alternatives may be left empty in several ways
     found = remove_duplicates([match for match in found if not is_refuted(match, query, stream)])
     found.sort(key=lambda match: match.order(stream, query.components))

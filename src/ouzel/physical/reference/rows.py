@@ -23,7 +23,7 @@ Span = tuple[Any, Any, int, int]
 def find_rows(query: BoundQuery, events: EventTable, stream: Stream, bounds: Bounds) -> Found:
     """What a query gives, by end, then start, then the values of attributes from left to right."""
     assert query.attributes is not None
-    rows = [one for one in _found(query, stream, bounds) if bounds.takes()]
+    rows = [one for one in _found(query, stream, bounds) if bounds.takes_row()]
     columns = {
         one.name: arrow_values([data[one.name] for data, _span in rows], one.type, one.arrow)
         for one in query.attributes
@@ -35,7 +35,8 @@ def find_rows(query: BoundQuery, events: EventTable, stream: Stream, bounds: Bou
     ranks = content_ranks(table, np.arange(len(rows))) if columns else np.zeros(len(rows), np.int64)
     order = np.lexsort((ranks, starts, ends))
     intervals = (starts[order], ends[order], start_times[order], end_times[order])
-    return Found.of_rows(query, table.take(pa.array(order)), intervals, events)
+    found = Found.of_rows(query, table.take(pa.array(order)), intervals, events)
+    return found.within(bounds.limits, bounds.counters)
 
 
 def _found(query: BoundQuery, stream: Stream, bounds: Bounds) -> Iterator[tuple[Mapping[str, Any], Span]]:

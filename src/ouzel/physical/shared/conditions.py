@@ -1,15 +1,9 @@
-"""Conditions as tests that are data: what is asked, and of which constants the bounds are made.
-
-Of a set of queries the constants of each are in columns of values; a plain query is a set of one.
-"""
+"""Conditions as tests that are data; an UnsuitableError says why one cannot be had so."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
 
 from ouzel.kernels import shared_tests as kernel
 from ouzel.logical.conjuncts import conjunctive_normal_form
@@ -20,7 +14,8 @@ from ouzel.physical.automaton.lifetimes import is_duration
 from ouzel.physical.automaton.substitution import is_static
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.shared.columns import Columns, OfAttribute, OfCondition, attribute_source
-from ouzel.physical.shared.intervals import LEAST, MOST, NOTHING, SIGNS, intervals, of_code
+from ouzel.physical.shared.intervals import SIGNS
+from ouzel.physical.shared.questions import EXACT, Alternatives, Conjunction, Test
 
 SWAPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _KINDS = {
@@ -32,76 +27,12 @@ _KINDS = {
     ">=": kernel.MORE_EQUAL,
 }
 _OPERATORS = {"+": kernel.ADD, "-": kernel.SUBTRACT, "*": kernel.MULTIPLY, "/": kernel.DIVIDE}
-# A stack is no higher than that, and no longer is a duration that can end.
-DEPTH, LONGEST = 16, 2**61
-# So far all integers are doubles.
-EXACT = 2**53
+# A stack is no higher than that.
+DEPTH = 16
 _MOST_ALTERNATIVES = 16
 
 Places = Mapping[str, int]
 """The places at which runs hold the events of variables."""
-
-
-@dataclass(frozen=True)
-class Test:
-    """What is asked of an event: the kind of the question, the columns in it, and constants.
-
-    `column` is one of the event, or the number of a program; `other` one of the event that is held at `variable`,
-    which is the comparison at the end of a program.
-    """
-
-    kind: int
-    column: int
-    variable: int = 0
-    other: int = 0
-    sign: str = ""
-    constants: tuple[Constant, ...] = ()
-    of: OfAttribute | None = field(default=None, compare=False)
-
-    @property
-    def width(self) -> int:
-        """How many constants it has in a layout: two bounds, or numbers."""
-        return 2 if self.kind in (kernel.RANGE, kernel.LASTS) else len(self.constants)
-
-    @property
-    def structure(self) -> tuple[Any, ...]:
-        """All of it but the constants."""
-        return self.kind, self.column, self.variable, self.other, self.sign, len(self.constants)
-
-    @property
-    def is_static(self) -> bool:
-        """Whether it is about the event alone."""
-        return self.kind == kernel.RANGE
-
-    @property
-    def is_equality(self) -> bool:
-        """Whether it wants one value of a column of the event."""
-        return self.kind == kernel.RANGE and self.sign == "="
-
-
-Conjunction = tuple[Test, ...]
-Alternatives = tuple[Conjunction, ...]
-"""Of which one must hold: a condition in disjunctive normal form."""
-
-
-@dataclass(frozen=True)
-class Values:
-    """The values of parameters, for each of some queries."""
-
-    count: int
-    columns: Mapping[str, Any]
-
-    def of(self, constant: Constant) -> Any:
-        """The values of a constant, in all of them."""
-        if constant.parameter in self.columns:
-            return self.columns[constant.parameter]
-        if self.count == 1:
-            return [constant.value]
-        if type(constant.value) is float:
-            return np.full(self.count, constant.value)
-        if type(constant.value) is int:
-            return np.full(self.count, constant.value, np.int64)
-        return [constant.value] * self.count
 
 
 @dataclass
@@ -164,35 +95,37 @@ class Reader:
         return (self._computed(left, sign, right, places),)
 
     def _range(self, attribute: Attribute, sign: str, constant: Constant) -> Test:
-        if sign not in SIGNS or attribute.missing_in:
-            raise UnsuitableError("a comparison that is no range of values")
+        if attribute.missing_in:
+            raise UnsuitableError(f"some types lack '{attribute.name}'")
+        if sign not in SIGNS:
+            raise UnsuitableError(f"'{attribute.name}' is compared by {sign}, which is no range of values")
         of = attribute_source(attribute)
-        if constant.type.unit != of.unit or (of.kind is Kind.STRING and sign != "="):
-            raise UnsuitableError("a comparison of other units, or of the order of texts")
+        if of.kind is Kind.STRING and sign != "=":
+            raise UnsuitableError(f"'{attribute.name}' is compared by the order of texts")
+        if constant.type.unit != of.unit:
+            raise UnsuitableError(f"'{attribute.name}' is compared with another unit of time")
         if of.unit is not None and constant.parameter in self.parameters:
             raise UnsuitableError("times are parameters")
         return Test(kernel.RANGE, self.columns.number(of), sign=sign, constants=(constant,), of=of)
 
     def _compared(self, left: Attribute, sign: str, right: Attribute, places: Places) -> Test:
         if left.missing_in or right.missing_in:
-            raise UnsuitableError("some types lack an attribute")
+            raise UnsuitableError(f"some types lack '{left.name if left.missing_in else right.name}'")
         mine, other = attribute_source(left), attribute_source(right)
         if (mine.kind, mine.scale, mine.unit) != (other.kind, other.scale, other.unit):
             return self._computed(left, sign, right, places)
-        is_text = mine.kind is Kind.STRING and sign not in ("=", "!=")
-        # what is no number differs from all
-        if is_text or (mine.kind is Kind.FLOAT and sign == "!="):
-            raise UnsuitableError("a comparison of the order of texts, or one that NaN passes")
+        if mine.kind is Kind.STRING and sign not in ("=", "!="):
+            raise UnsuitableError(f"'{left.name}' is compared by the order of texts")
+        if mine.kind is Kind.FLOAT and sign == "!=":  # what is no number differs from all
+            raise UnsuitableError(f"'{left.name}' is compared by !=, which NaN passes")
         numbers = self.columns.number(mine), self.columns.number(other)
         return Test(_KINDS[sign], numbers[0], places[right.variable], numbers[1], sign)
 
     # ---- arithmetic --------------------------------------------------------------------------------------
 
     def _computed(self, left: Expression, sign: str, right: Expression, places: Places) -> Test:
-        if sign == "!=":
-            raise UnsuitableError("a comparison that NaN passes")
-        if Kind.FLOAT not in (left.type.kind, right.type.kind):
-            raise UnsuitableError("arithmetic of integers")
+        if sign == "!=" or Kind.FLOAT not in (left.type.kind, right.type.kind):
+            raise UnsuitableError(_why_not_computed(left, sign, right))
         steps: list[tuple[int, int, int]] = []
         constants: list[Constant] = []
         for one in (left, right):
@@ -233,6 +166,29 @@ class Reader:
         return (held, places[value.variable], column) if _is_held(value) else (event, column, 0)
 
 
+def _why_not_computed(left: Expression, sign: str, right: Expression) -> str:
+    """Why a comparison is none of floats that are computed, and nothing simpler."""
+    sides = left, right
+    read = [node for side in sides for node in references(side) if isinstance(node, Attribute)]
+    computed = [
+        node for side in sides for node in walk(side) if isinstance(node, Apply) and node.function is not TO_FLOAT
+    ]
+    if not read:
+        return "a comparison looks at no attribute"
+    if not computed and any(isinstance(side, Constant) for side in sides):
+        return f"'{read[0].name}' of an event before the last is compared with a constant"
+    if not computed:
+        is_before = all(map(_is_held, sides))
+        return (
+            "events before the last are compared with each other"
+            if is_before
+            else "values of several types are compared"
+        )
+    if any(node.function.name not in _OPERATORS for node in computed):
+        return "it computes what shared plans do not"
+    return "arithmetic of integers" if sign != "!=" else "what is computed is compared by !="
+
+
 def _narrowed(asks: Conjunction) -> Conjunction:
     """The same where ranges of one column are one: those that lie in all of them."""
     ranges: dict[int, list[Test]] = {}
@@ -247,60 +203,10 @@ def _narrowed(asks: Conjunction) -> Conjunction:
     return tuple(found)
 
 
-def bounds(test: Test, values: Values, columns: Columns) -> Sequence[Any]:
-    """The constants of a test for each of some queries: pairs of bounds, or the bits of numbers."""
-    if test.kind == kernel.RANGE:
-        assert test.of is not None
-        pairs = [
-            intervals(test.of, sign, values.of(constant), columns.texts)
-            for sign, constant in zip(test.sign.split(), test.constants, strict=True)
-        ]
-        if len(pairs) == 1:
-            return pairs[0]
-        lows, highs = zip(*pairs, strict=True)
-        if values.count == 1:
-            return max(lows), min(highs)
-        return np.maximum.reduce(lows), np.minimum.reduce(highs)
-    if test.kind == kernel.LASTS:
-        return _durations(test.sign, values.of(test.constants[0]))
-    return [_numbers(values.of(one)).view(np.int64) for one in test.constants]
-
-
-def _numbers(values: Any) -> Any:
-    if not isinstance(values, np.ndarray):
-        if any(isinstance(one, bool) or not isinstance(one, int | float | None) for one in values):
-            raise UnsuitableError("a number is computed with something else")
-        if any(isinstance(one, int) and abs(one) > EXACT for one in values):
-            raise UnsuitableError("a number that no double holds")
-        values = np.array([np.nan if one is None else float(one) for one in values])
-    if values.dtype.kind == "i" and np.any(np.abs(values) > EXACT):
-        raise UnsuitableError("a number that no double holds")
-    return values.astype(np.float64)
-
-
 def _lasts(sign: str, constant: Constant) -> Test:
     if sign not in SIGNS or constant.type.kind is not Kind.INTEGER:
         raise UnsuitableError("a duration that is compared with no number of ticks")
     return Test(kernel.LASTS, 0, sign=sign, constants=(constant,))
-
-
-def _durations(sign: str, values: Any) -> tuple[Any, Any]:
-    if len(values) == 1:
-        (value,) = values.tolist() if isinstance(values, np.ndarray) else values
-        return NOTHING if value is None else of_code(sign, min(max(value, -LONGEST), LONGEST))
-    if not isinstance(values, np.ndarray):  # with nulls, of which nothing is true
-        absent = np.array([one is None for one in values])
-        low, high = _durations(sign, np.array([one or 0 for one in values], np.int64))
-        return np.where(absent, MOST, low), np.where(absent, LEAST, high)
-    clipped = np.clip(values, -LONGEST, LONGEST)
-    least, most = np.full(len(values), LEAST), np.full(len(values), MOST)
-    return {
-        "=": (clipped, clipped),
-        "<": (least, clipped - 1),
-        "<=": (least, clipped),
-        ">": (clipped + 1, most),
-        ">=": (clipped, most),
-    }[sign]
 
 
 def _is_held(value: Expression) -> bool:

@@ -17,8 +17,9 @@ from ouzel.kernels import shared_rows as at
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.shared.buckets import Buckets
 from ouzel.physical.shared.columns import Columns
-from ouzel.physical.shared.conditions import Reader, Values
+from ouzel.physical.shared.conditions import Reader
 from ouzel.physical.shared.layout import Layout
+from ouzel.physical.shared.questions import Values
 from ouzel.physical.shared.tables import WIDTH, GraphArrays, Table
 
 

@@ -14,8 +14,8 @@ from ouzel.kernels import shared_rows as at
 from ouzel.kernels import shared_tests as kernel
 from ouzel.kernels.shared_growing import ITSELF
 from ouzel.physical.shared.columns import Columns
-from ouzel.physical.shared.conditions import Alternatives, Conjunction, Test, Values, bounds
 from ouzel.physical.shared.outline import START, Outline, OutlineState, Waiting
+from ouzel.physical.shared.questions import Alternatives, Conjunction, Test, Values, bounds
 from ouzel.physical.shared.tables import WIDTH, LayoutArrays
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,13 @@ from ouzel.kernels import shared_rows as at
 from ouzel.logical.query import BoundQuery
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.contract import Counters, Found, Tell
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.limit_errors import of_list, of_set
 from ouzel.physical.limits import Limits
-from ouzel.physical.shared.rows import Caught, found_of
+from ouzel.physical.shared.rows import Caught, LimitedQuery, Quota, found_of
 from ouzel.physical.shared.runs import Kept, Runs
+from ouzel.physical.shared.served import Item
 from ouzel.physical.shared.tables import Bounds
 from ouzel.physical.stoppable import stoppable
 
@@ -120,7 +124,8 @@ class SharedMatching:
         return Bounds(
             runs=min(limits.max_runs, room.most(_TWICE * 8 * (width + at.RUN_WIDTH + 3), RUNS)),
             nodes=limits.max_nodes,
-            found=min(limits.max_matches, room.most(_TWICE * 8 * (width + at.FOUND_WIDTH), FOUND)),
+            # how many each query may have is seen when all are there, and which rows are equal
+            found=room.most(_TWICE * 8 * (width + at.FOUND_WIDTH), FOUND),
             spawned=room.most(8 * at.SPAWN_WIDTH, SPAWNED),
             sheds=sheds,
         )
@@ -128,11 +133,11 @@ class SharedMatching:
     def _exceeded(self, reason: int, bounds: Bounds) -> OuzelError:
         """The error for a bound that was reached: one that was given, or that of the memory."""
         name, most = _TOO_MANY[reason], getattr(bounds, _TOO_MANY[reason])
-        limit = {"runs": "max_runs", "nodes": "max_nodes", "found": "max_matches"}.get(name)
+        limit = {"runs": "max_runs", "nodes": "max_nodes"}.get(name)
         if limit is not None and most == getattr(self.limits, limit):
-            return self.limits.exceeded(limit)
+            return self.limits.exceeded(limit).about(self.plan.queries[0])
         what = {"runs": "open runs", "found": "matches", "spawned": "runs that begin at one moment"}[name]
-        return self.limits.memory().exceeded(most, what)
+        return self.limits.memory().exceeded(most, what).about(self.plan.queries[0])
 
     def _forget(self, now: int | None) -> None:
         """Forget runs that wait in vain, and events that no run holds."""
@@ -156,7 +161,7 @@ class SharedMatching:
         """What was found, by the number of the query or set."""
         if not len(found):
             return {}
-        used = np.unique(held)
+        used = each_once(held.ravel())
         used = used[np.searchsorted(used, 0) :]
         events = self.kept.taken(used)
         rows: Integers = np.where(held < 0, 0, np.searchsorted(used, held))
@@ -169,8 +174,19 @@ class SharedMatching:
         for begin, end in pairwise(edges):
             number = int(items[begin])
             one = self.served.items[number]
-            results[number] = found_of(one.query, one.outline, caught.taken(slice(begin, end)), one.ids)
+            quota = Quota(self.limits, self.counters, partial(self._called, one))
+            results[number] = found_of(one.query, one.outline, caught.taken(slice(begin, end)), one.ids, quota)
         return results
+
+    def _called(self, item: Item, owner: int) -> LimitedQuery:
+        """A query of an item, and what it is called in errors."""
+        own = [] if item.query.members is None else [of_set(item.names[owner])]
+        return item.query, ": ".join([of_list(item.query), *own] if len(self.plan.queries) > 1 else own)
+
+    @property
+    def lives(self) -> Any:
+        """From when until when each query that is there is valid."""
+        return self.served.lives()
 
     @property
     def plan_now(self) -> SharedPlan:

@@ -22,7 +22,8 @@ from ouzel.physical.automaton.substitution import NOWHERE
 from ouzel.physical.compiled.sources import is_register
 from ouzel.physical.contract import UnsuitableError
 from ouzel.physical.shared.columns import OfAttribute, OfType
-from ouzel.physical.shared.conditions import Alternatives, Reader, Test, Values
+from ouzel.physical.shared.conditions import Reader
+from ouzel.physical.shared.questions import Alternatives, Test, Values
 
 START = -1
 

@@ -9,18 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ouzel.errors import OuzelError
 from ouzel.kernels import shared_tests as kernel
 from ouzel.logical.expressions import Constant, Expression, walk
 from ouzel.logical.members import Members
 from ouzel.logical.parameters import names_in
 from ouzel.logical.query import BoundQuery
-from ouzel.logical.times import BEGINNING, END
 from ouzel.logical.values import Kind, from_arrow
 from ouzel.physical.contract import UnsuitableError
-from ouzel.physical.meaning import integers
-from ouzel.physical.shared.conditions import EXACT, Test, Values
 from ouzel.physical.shared.outline import Outline
+from ouzel.physical.shared.questions import EXACT, Test, Values
 
 _NUMBERS = (Kind.INTEGER, Kind.UNSIGNED, Kind.FLOAT, Kind.DECIMAL)
 
@@ -42,24 +39,6 @@ def _column(column: pa.ChunkedArray) -> Any:
     if kind is Kind.INTEGER and not column.null_count:
         return np.asarray(column.cast(pa.int64()))
     return column.to_pylist()
-
-
-def lives_of(members: Members, rows: pa.Table) -> Any:
-    """From when until when each query is valid, in ticks."""
-    lives = np.empty((rows.num_rows, 2), np.int64)
-    time = members.schema.time
-    for place, (name, otherwise) in enumerate(zip(members.written.valid, (BEGINNING, END), strict=True)):
-        lives[:, place] = otherwise
-        if name is None:
-            continue
-        try:
-            column = rows.column(name).cast(time.arrow)
-        except pa.ArrowInvalid:
-            required = f"times as in the column '{time.name}', {time.arrow}"
-            raise OuzelError(f"'{name}': required {required}; got {rows.column(name).type}") from None
-        there = np.asarray(column.is_valid())
-        lives[there, place] = integers(column)[there]
-    return lives
 
 
 def check_parameters(query: BoundQuery, outline: Outline) -> None:

@@ -12,6 +12,7 @@ from ouzel.kernels import shared_rows as at
 from ouzel.logical.schema import Schema
 from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.contract import Counters
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.shared.columns import Columns
 from ouzel.physical.shared.conditions import DEPTH
@@ -143,7 +144,7 @@ class Runs:
 
     def used(self) -> Integers:
         """The numbers of all events that are held, in order."""
-        numbers = np.unique(self._held[self.live()])
+        numbers = each_once(self._held[self.live()].ravel())
         return numbers[np.searchsorted(numbers, 0) :]
 
     def renumber(self, used: Integers) -> None:

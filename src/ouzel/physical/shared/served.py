@@ -14,13 +14,15 @@ from ouzel.kernels import shared_rows as at
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import UnsuitableError
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import Integers
 from ouzel.physical.shared.columns import Columns
-from ouzel.physical.shared.conditions import Reader, Values
+from ouzel.physical.shared.conditions import Reader
 from ouzel.physical.shared.graph import Graph
 from ouzel.physical.shared.layout import Layout
 from ouzel.physical.shared.outline import Outline, outline_of
-from ouzel.physical.shared.parameters import lives_of, values_of, values_of_row
+from ouzel.physical.shared.parameters import values_of, values_of_row
+from ouzel.physical.shared.questions import Values
 from ouzel.physical.shared.tables import Table
 from ouzel.physical.shared.text_outline import text_outline
 
@@ -134,7 +136,7 @@ class Served:
         for begin, end in pairwise(edges if count else []):
             own = Layout(outline, self.graph, apart=True) if begin in item.apart else layout
             some = rows.slice(begin, end - begin)
-            first = self.graph.insert(own, values_of(members, some), lives_of(members, some))
+            first = self.graph.insert(own, values_of(members, some), members.lives(some))
             item.numbers += range(first, first + end - begin)
             self._whose.append(np.stack([np.full(end - begin, number), np.arange(begin, end)], 1))
 
@@ -153,7 +155,7 @@ class Served:
         assert members.rows is not None
         lives = np.array([[BEGINNING, END]])
         if any(members.written.valid):
-            lives = lives_of(members, pa.Table.from_pylist([row], members.rows.schema))
+            lives = members.lives(pa.Table.from_pylist([row], members.rows.schema))
         lives[:, at.SINCE] = np.maximum(lives[:, at.SINCE], since)
         self._add(item, row, item.layout, lives)
 
@@ -248,7 +250,7 @@ class Served:
         firsts = np.array([first for first, _path, _outline in self.graph.paths], np.int64)
         nodes = np.empty(len(queries), np.int64)
         batches = np.searchsorted(firsts, queries, side="right") - 1
-        for batch in np.unique(batches).tolist():
+        for batch in each_once(batches).tolist():
             own = np.flatnonzero(batches == batch)
             first, path, _outline = self.graph.paths[batch]
             nodes[own] = path[queries[own] - first, states[own]]

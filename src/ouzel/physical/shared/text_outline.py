@@ -16,8 +16,9 @@ from ouzel.logical.schema import INFERRED
 from ouzel.logical.values import BOOLEAN, INTEGER, Kind
 from ouzel.physical.automaton.substitution import NOWHERE, replaced
 from ouzel.physical.contract import UnsuitableError
-from ouzel.physical.shared.conditions import Alternatives, Reader, Test
+from ouzel.physical.shared.conditions import Reader
 from ouzel.physical.shared.outline import START, Outline, OutlineState, Waiting, Way, common_key, type_test
+from ouzel.physical.shared.questions import Alternatives, Test
 
 
 def text_outline(query: BoundQuery, reader: Reader) -> Outline:

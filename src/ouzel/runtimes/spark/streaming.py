@@ -114,7 +114,7 @@ def stream_task(
     """What the workers are told: the program over the columns that it needs, and how its events are spread."""
     check_windows(task.compiled.plans)
     check_revised_rules(task, rules)
-    keys = _keys(task, options, rules)
+    keys = stream_keys(task, options, rules)
     arced, ruled = (rules is not None and rules.are_arcs is kind for kind in (True, False))
     if arced:
         required_automaton(task.text)
@@ -145,7 +145,7 @@ def is_apart(stream: StreamTask) -> bool:
     return len(stream.outputs) > 1 or (stream.task.compiled.apart and not stream.task.open)
 
 
-def _keys(task: Task, options: SparkOptions, rules: RuleTables | None) -> list[str]:
+def stream_keys(task: Task, options: SparkOptions, rules: RuleTables | None = None) -> list[str]:
     """The columns by which events are spread: those that all queries have in common, or those asked for."""
     identity = () if task.revision is None else task.revision.identity
     if not options.keys:

@@ -17,6 +17,7 @@ from ouzel.logical.functions import adopt, registered_in
 from ouzel.logical.match_aggregates import EDGES
 from ouzel.logical.parameters import ROWS as SET_ROWS
 from ouzel.optimizer.plan import Plan
+from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.embedded import find_program, run_program
@@ -192,7 +193,7 @@ class Task:
         # without a time an event is in no slice: an error, or it is left out
         self._read(events.filter(rows.column(SLICE).is_null()))
         numbers = rows.column(SLICE).fill_null(-1).to_numpy()
-        for number in np.unique(numbers[numbers >= 0]).tolist():
+        for number in each_once(numbers[numbers >= 0]).tolist():
             table = self._read(events.filter(pa.array(numbers == number)))
             for plan, matches, result in find_program(self.plans, table, self.limits):
                 if plan.query.every is None:
