@@ -85,10 +85,10 @@ def test_text_is_refused() -> None:
 
 
 def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "VERSION", 6)
+    monkeypatch.setattr(snapshots, "VERSION", 7)
     newer = begun().snapshot()
     monkeypatch.undo()
-    with pytest.raises(oz.StateError, match="required version 5 of the format; got 6\n  hint: read it with"):
+    with pytest.raises(oz.StateError, match="required version 6 of the format; got 7\n  hint: read it with"):
         oz.restore(newer)
 
 

@@ -46,6 +46,16 @@ def test_a_threshold_changes_while_partial_matches_wait(engine: str, kept: bool)
     assert rows(matcher.push(events("C5", "B6=7", "B7=12", "C8")), matcher.finish()) == [(1, 7, 8), (4, 7, 8)]
 
 
+def test_events_of_no_partition_are_not_in_partial_matches() -> None:
+    text = "PATTERN SEQ(A a, B b) WHERE strict_contiguity {[y] AND b.x > $least} RETURN a.ts AS a, b.ts AS b"
+    matcher = oz.matcher(text, SCHEMA, params={"least": 0}, engine="automaton")
+    nobody = pa.Table.from_pylist([{"ts": 0, "type": "A", "x": 0, "y": None}], SCHEMA)
+    matcher.push(pa.concat_tables([nobody, events("A1")]))
+    matcher.set_params(None, least=1)
+    found = matcher.push(pa.Table.from_pylist([{"ts": 2, "type": "B", "x": 2, "y": 1}], SCHEMA))
+    assert rows(found, matcher.finish()) == [(1, 2)]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_nothing_of_the_old_version_is_taken_over_by_the_new_one(engine: str) -> None:
     matcher = oz.matcher(PAIRS, SCHEMA, params={"least": 10}, engine=engine)

@@ -251,3 +251,21 @@ def test_what_is_passed_leaves_nothing_behind() -> None:
             matcher.push(pa.Table.from_pylist(rows, schema), watermark=begin + 100)
         sizes.append(len(matcher.snapshot()))
     assert max(sizes[10:]) < 1.2 * max(sizes[3:10])
+
+
+@pytest.mark.parametrize("options", [{}, {"speculation": "inf"}, {"engine": "reference"}])
+@pytest.mark.parametrize("passing", [0, 50])
+def test_a_state_stays_final_whose_arc_is_gone(options: dict[str, Any], passing: int) -> None:
+    """From the first life of the arc on, be it for no time, and after all of it is forgotten."""
+    first = pa.Table.from_pylist(ticks("u"))
+    own = oz.automaton(start="q0", final=["q9"], states=["q9"], register={"n": 0})
+    matcher = oz.matcher(own.arc("q0", "q0").arc("q0", "q5", id="on"), first.schema, **options)
+    found = [matcher.push(first)]
+    found.append(matcher.change(add=[{"id": "z", "source": "q5", "target": "q5", "final": True}]))
+    found.append(matcher.change(remove=["z"]))
+    if passing:
+        found.append(matcher.advance(passing))
+        found.append(matcher.change(add=[{"id": "y", "source": "q5", "target": "q6"}]))
+    later = pa.Table.from_pylist([{"ts": ts, "dir": "u", "x": 0} for ts in (60, 70)])
+    found.append(oz.restore(matcher.snapshot()).push(later, 80))
+    assert [row["valid_from"] for table in found for row in table.to_pylist()] == [60, 60, 70, 70, 70]

@@ -158,7 +158,7 @@ def _lives(given: Any, what: str) -> Iterator[Life]:
 def _meet(one: Life, other: Life) -> bool:
     """Whether two lives have a time in common."""
     (since, until), (begin, end) = one, other
-    return (until is None or begin is None or begin < until) and (end is None or since is None or since < end)
+    return all(a is None or b is None or a < b for a, b in (one, other, (begin, until), (since, end)))
 
 
 def _fields(register: Any) -> Iterator[Field]:

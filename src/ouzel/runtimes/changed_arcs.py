@@ -47,6 +47,19 @@ class Slot:
         """Whether it lives at a time or later."""
         return bool(self.lives) and self.lives[-1][1] > time
 
+    def end(self, time: int) -> None:
+        """End the last life; an arc whose target is final since then has lived, be it for no time."""
+        since, _until = self.lives.pop()
+        if since < time or self.arc.final:
+            self.lives.append((since, max(since, time)))
+
+    def forget(self, horizon: int) -> None:
+        """Forget lives that are over at a time, but since when the target is final."""
+        if self.lives and self.lives[0][1] <= horizon:
+            first = self.lives[0][0]
+            kept = [(first, first)] if self.arc.final else []
+            self.lives = kept + [life for life in self.lives if life[1] > horizon]
+
     def written(self) -> Arc:
         """The arc with its lives."""
         lives = ((None if a <= BEGINNING else a, None if b >= END else b) for a, b in self.lives)
@@ -149,10 +162,7 @@ class Changed:
     def _live(self, slots: list[Slot]) -> None:
         """Note which arcs live from the time on, and forget lives that are long over."""
         for place in self.gone:
-            since, _until = slots[place].lives.pop()
-            time = self._at(slots[place].arc)
-            if since < time:
-                slots[place].lives.append((since, time))
+            slots[place].end(self._at(slots[place].arc))
         for place in self.came:
             lives, time = slots[place].lives, self._at(slots[place].arc)
             if lives and lives[-1][1] == time:
@@ -161,8 +171,7 @@ class Changed:
                 lives.append((time, END))
         horizon = self._horizon()
         for slot in slots:
-            if slot.lives and slot.lives[0][1] <= horizon:
-                slot.lives = [life for life in slot.lives if life[1] > horizon]
+            slot.forget(horizon)
 
 
 def _is_open(plan: PhysicalPlan) -> bool:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ouzel.errors import StateError
 
-VERSION = 5
+VERSION = 6
 _FORMAT = b"ouzel"
 _TEXTS = (b"header", b"kinds", b"shapes")
 

@@ -72,7 +72,8 @@ class Handover:
         used = used | alive
         if self.waits:
             used[memory.pending.rows()] = True
-        used &= memory.retained.is_mentioned  # no other is bound
+        # no others are bound
+        used &= memory.retained.is_mentioned & (memory.retained.parts >= 0)
         self.numbers: Integers = np.flatnonzero(used)
 
     def hand(self, fitted: Fitted) -> None:
