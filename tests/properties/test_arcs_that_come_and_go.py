@@ -57,6 +57,10 @@ class Model:
         return oz.automaton({**self.spec, "arcs": arcs})
 
 
+# another engine would run it, or none could let its arcs come and go
+REFUSED = ("it runs otherwise now", "its arcs make more than")
+
+
 def test_the_model() -> None:
     model = Model({"start": "q0", "final": ["q1"], "arcs": [{"id": "a", "source": "q0", "target": "q1"}]})
     model.change([{"id": "b", "source": "q0", "target": "q1"}], ["a"], 3)
@@ -146,7 +150,7 @@ def test_in_order(data: st.DataObject, automaton: oz.Automaton, other: oz.Automa
         try:
             found.append(matcher.change(add, remove, at=None if time == now + 1 else time))
         except oz.OuzelError as error:
-            if "it runs otherwise now" not in str(error):
+            if not any(said in str(error) for said in REFUSED):
                 raise
             return
         model.change(add, remove, time, matcher.now)
@@ -181,7 +185,7 @@ def test_whole_automata(
             spec = {**automaton.spec, "states": named, "arcs": [*living, *add]}
             matcher.replace(None, oz.automaton(spec))
         except oz.OuzelError as error:
-            if "it runs otherwise now" not in str(error):
+            if not any(said in str(error) for said in REFUSED):
                 raise
             return
         model.change(add, remove, now, matcher.now)
@@ -226,7 +230,7 @@ def test_in_any_order(
         try:
             found.append(matcher.change(add, remove, at=None if time == max(latest, passed) + 1 else time))
         except oz.OuzelError as error:
-            if "it runs otherwise now" not in str(error):
+            if not any(said in str(error) for said in REFUSED):
                 raise
             return
         model.change(add, remove, time, matcher.now)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -46,7 +45,8 @@ class AutomatonProgram:
         self._written = written
         self.slots = [slot_of(arc) for arc in written.automaton.arcs]
         self.automaton = written.automaton
-        self._read: dict[str, list[Arc]] = {}
+        self._read: dict[str, tuple[list[Slot], list[Arc], list[int | None]]] = {}
+        """Arcs that came, by what was said, and their places among slots, as long as these are the same."""
 
     # ---- queries -----------------------------------------------------------------------------------------
 
@@ -146,17 +146,13 @@ class AutomatonProgram:
         No event before `base` will be matched any more.
         """
         gone = [self._place(id_, time) for id_ in _ids(remove)]
-        leaving = {self.slots[place].arc.id for place in gone}
-        given = self._given(_listed(add, "add"))
+        given, came = self._given(_listed(add, "add"))
         coming = {arc.id for arc in given}
-        known = {slot.arc: place for place, slot in enumerate(self.slots) if slot.arc.id in coming}
-        living = {arc.id for arc, place in known.items() if self.slots[place].lives_at(time)} - leaving
-        for arc in given:
-            if arc.id in living:
+        for place, slot in enumerate(self.slots):
+            if slot.arc.id in coming and slot.lives_at(time) and place not in gone:
                 raise OuzelError(
-                    f"change: the arc '{arc.id}' is there already\n  hint: remove it in the same change"
+                    f"change: the arc '{slot.arc.id}' is there already\n  hint: remove it in the same change"
                 )
-        came = [known.get(arc) for arc in given]
         return Changed(
             self,
             time,
@@ -167,18 +163,21 @@ class AutomatonProgram:
             [arc for arc, place in zip(given, came, strict=True) if place is None],
         )
 
-    def _given(self, specs: list[Any]) -> list[Arc]:
-        """The arcs of specifications; what was read before is not read again."""
-        try:
-            content = json.dumps(specs)
-        except (TypeError, ValueError):
-            content = None  # plain values, but not as JSON has them
-        if content is not None and content in self._read:
-            return self._read[content]
-        found = [replace(self._values.as_now(arc), lives=()) for arc in arcs_to_come(specs, self.automaton)]
-        if content is not None and len(self._read) < MOST_READ:
-            self._read[content] = found
+    def _given(self, specs: list[Any]) -> tuple[list[Arc], list[int | None]]:
+        """The arcs of specifications, and the places of those that were there before; what was read is known."""
+        content = repr(specs)  # what is read is made of plain values, which it tells apart
+        known = self._read.get(content)
+        if known is not None and known[0] is self.slots:
+            return known[1:]
+        arcs = known[1] if known is not None else self._read_anew(specs)
+        places = {slot.arc: place for place, slot in enumerate(self.slots)}
+        found = arcs, [places.get(arc) for arc in arcs]
+        if known is not None or len(self._read) < MOST_READ:
+            self._read[content] = self.slots, *found
         return found
+
+    def _read_anew(self, specs: list[Any]) -> list[Arc]:
+        return [replace(self._values.as_now(arc), lives=()) for arc in arcs_to_come(specs, self.automaton)]
 
     def _place(self, id_: Any, time: int) -> int:
         for place, slot in enumerate(self.slots):
@@ -224,8 +223,8 @@ def _ids(remove: Any) -> list[str]:
 
 
 def _listed(given: Any, what: str) -> list[Any]:
-    if given is None:
-        return []
+    if given is None or type(given) is list:
+        return given or []
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise OuzelError(f"change({what}=…): required a list; got {given!r}\n  hint: write [{given!r}]")
     return list(given)

@@ -96,11 +96,10 @@ class Changed:
         assert isinstance(plan, RowPlan)
         assert plan.epochs is not None
         self._live(self.program.slots)
-        arcs = [slot.arc for slot in self.program.slots]
-        for time in sorted({self.time, self._later}):
-            came, gone = ([one for one in some if self._at(arcs[one]) == time] for some in (self.came, self.gone))
-            if came or gone:
-                plan.epochs.change(time, came, gone)
+        at = {place: self._at(self.program.slots[place].arc) for place in (*self.came, *self.gone)}
+        for time in sorted(set(at.values())):
+            came, gone = ([place for place in some if at[place] == time] for some in (self.came, self.gone))
+            plan.epochs.change(time, came, gone)
         plan.epochs.forget(self.base)
 
     @property
