@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ouzel as oz
@@ -145,6 +145,25 @@ def test_numbers_that_cannot_be(first: list[tuple[int, int]], then: list[tuple[i
     push(matcher, *then, (8, 8))
     assert matcher.take_quarantined().column("n").to_pylist() == [then[-1][1]]
     assert push(matcher, (9, 9)) == [89]
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=9), st.randoms(use_true_random=False))
+def test_what_is_set_aside_does_not_depend_on_batches(rows: list[tuple[int, int]], random: Any) -> None:
+    """One event after the other, beside those that came before it and were not set aside."""
+    good: list[tuple[int, int]] = []
+    aside: list[tuple[int, int]] = []
+    for time, number in rows:
+        is_bad = any(n == number or (n < number) != (t < time or (t == time and n < number)) for t, n in good)
+        (aside if is_bad else good).append((time, number))
+    matcher = oz.matcher(WIDE, SCHEMA, sequence="n", time_unit="ms", on_bad="quarantine")
+    while rows:
+        size = random.randint(1, len(rows))
+        push(matcher, *rows[:size])
+        rows = rows[size:]
+    found = matcher.take_quarantined()
+    told = zip(found.column("ts").to_pylist(), found.column("n").to_pylist(), strict=True)
+    assert list(told) == [(10 * time, number) for time, number in aside]
 
 
 def test_numbers_are_free_again_once_their_events_are_withdrawn() -> None:

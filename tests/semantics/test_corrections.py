@@ -343,3 +343,33 @@ def test_explain_says_how() -> None:
     assert "rows with -1 in 'op' withdraw events" in matcher().explain()
     assert "up to 5 ticks after" in matcher(speculation=5).explain()
     assert "when they are final, and none is withdrawn" in matcher(speculation=0).explain()
+
+
+@pytest.mark.parametrize("speculation", [0, "inf"])
+def test_matches_of_automata_are_shed(speculation: Any) -> None:
+    pairs = oz.automaton(start="q0", final=["q2"]).arc("q0", "q1").arc("q1", "q2").arc("q1", "q1")
+    schema = pa.schema({"ts": pa.int64(), "op": pa.int8()})
+    limits = oz.Limits(max_matches=2, on_limit="shed")
+    matcher = oz.matcher(pairs, schema, type=None, time_unit="s", op="op", speculation=speculation, limits=limits)
+    events = pa.table({"ts": list(range(5)), "op": [1] * 5}, schema=schema)
+    assert matcher.push(events, watermark=5).num_rows == 2
+    assert matcher.report.counters.shed_matches == 8
+    assert matcher.advance(9).num_rows == 0
+
+
+def test_events_that_are_counted_are_not_shed() -> None:
+    alone = oz.automaton(start="q0", final=["q1"]).arc("q0", "q1")
+    schema = pa.schema({"ts": pa.int64(), "n": pa.int64()})
+    with pytest.raises(oz.OuzelError, match="sequence: required limits that end in an error"):
+        oz.matcher(alone, schema, type=None, sequence="n", limits=oz.Limits(on_limit="shed"))
+
+
+def test_a_promise_is_about_what_withdrawals_have() -> None:
+    schema = pa.schema({"ts": pa.int64(), "id": pa.int64(), "s": pa.string(), "op": pa.int8()})
+    alone = oz.automaton(start="q0", final=["q1"], partition=["s"]).arc("q0", "q1")
+    options: dict[str, Any] = {"type": None, "time_unit": "s", "op": "op", "speculation": "inf"}
+    matcher = oz.matcher(alone, schema, identity=["id"], **options)
+    with pytest.raises(oz.OuzelError, match="reads more than the columns of identity, id"):
+        matcher.advance(5, where="s = 'a'")
+    matcher.advance(5, where="id = 1")
+    oz.matcher(alone, schema, identity=["id", "s"], **options).advance(5, where="s = 'a'")

@@ -317,7 +317,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no id": (lambda: of_a_set().set_params(2.5, least=1), "set_params: required an id of type int64; got 2.5"),
     "broken": (lambda: one().replace(None, "PATTERN SEQ(A a"), "the query ends too early"),
     "unknown attribute": (lambda: one().replace(None, "PATTERN A a WHERE a.z > 1"), "'z'"),
-    "no query": (lambda: one().replace(None, 7), "replace: required a text or an expression"),
+    "no query": (lambda: one().replace(None, 7), "replace: required a text, an expression or an automaton"),
     "several queries": (lambda: one().replace(None, "PATTERN A PATTERN B"), "replace: required one query; got 2"),
     "no parameters": (lambda: one().set_params(None, z=1), "the query has no parameters"),
     "another parameter": (
@@ -381,3 +381,93 @@ def test_a_matcher_goes_on_after_what_was_refused(engine: str) -> None:
         with pytest.raises(oz.OuzelError):
             matcher.replace(None, text)
     assert rows(matcher.push(events("B3")), matcher.finish()) == [(1,), (2,)]
+
+
+# ---- register automata, again and again ------------------------------------------------------------------
+
+EQUAL = oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc(
+    "q0", "q1", "e.x = $x", {"n": "e.x"}, id="on"
+)
+
+
+def at(*times: int) -> pa.Table:
+    return pa.Table.from_pylist([{"ts": ts, "type": "A", "x": ts, "y": 0} for ts in times], SCHEMA)
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference"])
+def test_values_may_change_as_often_as_one_likes(engine: str) -> None:
+    matcher = oz.matcher(EQUAL, SCHEMA, params={"x": 0}, engine=engine)
+    found = []
+    for time in range(1, 81):
+        found.append(matcher.push(at(time)))
+        matcher.set_params(None, x=time)  # time is that of the event, which is held
+        matcher = going_on(matcher, time % 20 == 0)
+    assert [row[0] for row in rows(*found, matcher.finish())] == list(range(1, 81))
+    assert engine == "reference" or len(matcher._header()["params"]) < 70
+
+
+def test_states_stay_final_however_many_arcs_come_and_go() -> None:
+    own = oz.automaton(start="q0", final=["q9"], states=["q9"], register={"n": 0}).arc("q0", "q5", id="on")
+    matcher = oz.matcher(own, SCHEMA)
+    matcher.change(add=[{"id": "f", "source": "q5", "target": "q5", "final": True}], at=1)
+    matcher.change(remove=["f"], at=2)
+    for time in range(3, 80):
+        matcher.push(at(time))
+        matcher.change(add=[{"id": "z", "source": "q6", "target": "q6", "when": f"e.x = {time}"}])
+        matcher.change(remove=["z"])
+    assert rows(matcher.push(at(90, 91)))[-1][1] == 90
+
+
+def test_an_automaton_with_other_final_states_begins_anew() -> None:
+    plain = oz.automaton(start="q0", final=["q9"], states=["q9"], register={"n": 0})
+    plain = plain.arc("q0", "q5", id="on").arc("q0", "q0", id="stay")
+    ending = oz.automaton({**plain.spec, "arcs": [*plain.spec["arcs"], {"id": "f", **FINAL}]})
+    matcher = oz.matcher(plain, SCHEMA)
+    found = [matcher.push(at(1))]
+    matcher.replace(None, ending)
+    found.append(matcher.push(at(2, 3)))
+    matcher.replace(None, plain)
+    assert [row[1] for row in rows(*found, matcher.push(at(4, 5)), matcher.finish())] == [1, 2, 2, 2]
+
+
+FINAL = {"source": "q5", "target": "q5", "final": True}
+
+
+def test_a_parameter_may_have_any_name() -> None:
+    two = EQUAL.arc("q0", "q1", "e.x = $x__v2", {"n": "e.x"}, id="other")
+    matcher = oz.matcher(two, SCHEMA, params={"x": 1, "x__v2": 2})
+    matcher.change(add=[{"id": "more", "source": "q0", "target": "q1", "when": "e.x = $x", "set": {"n": "100"}}])
+    assert [row[0] for row in rows(matcher.push(at(1, 2)), matcher.finish())] == [1, 100, 2]
+
+
+def test_an_arc_of_several_lives_is_removed_for_good() -> None:
+    lives = [[0, 10], [20, 30]]
+    own = oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc("q0", "q1", id="on", lives=lives)
+    matcher = oz.matcher(own, SCHEMA)
+    matcher.change(remove=["on"], at=5)
+    matcher = going_on(matcher, True)
+    assert [row[1] for row in rows(matcher.push(at(4, 6, 25)), matcher.finish())] == [4]
+
+
+@pytest.mark.parametrize("policy", ["error", "shed"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_was_found_before_counts_against_no_limit(engine: str, policy: str) -> None:
+    limits = oz.Limits(max_matches=1, on_limit=policy)
+    matcher = oz.matcher(PAIRS, SCHEMA, params={"least": 5}, engine=engine, limits=limits)
+    found = [matcher.push(events("A1", "B2=7", "C3", "A4")), matcher.push(events("C5", "A6"))]
+    matcher.replace(None, PAIRS.replace("c.ts AS c", "c.ts + 0 AS c").replace("$least", "5"))
+    assert rows(*found) == [(1, 2, 3), (1, 2, 5)]
+    assert matcher.report.counters.shed_matches == 0
+
+
+def test_what_fails_half_way_goes_on_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_given: Any) -> None:
+        raise MemoryError
+
+    matcher = oz.matcher(EQUAL, SCHEMA, params={"x": 0})
+    matcher.push(at(1))
+    monkeypatch.setattr("ouzel.runtimes.chain.Chain.become", failing)
+    with pytest.raises(oz.OuzelError):
+        matcher.set_params(None, x=5)
+    with pytest.raises(oz.OuzelError, match="the matcher has failed"):
+        matcher.push(at(2))

@@ -96,8 +96,8 @@ def mark_miscounted(
     """Mark events whose number is taken in their partition, or contradicts the order of times; how many.
 
     `order` are the events by partition, in each the greatest number first.  What is known of a partition are
-    moments that lead from its tail to those `before`; some of them are `leaving`.  Of two events that contradict
-    each other, the later one is marked.
+    moments that lead from its tail to those `before`; some of them are `leaving`.  Where there is a contradiction,
+    one of those in it is marked.
     """
     count = 0
     for i in range(len(order)):

@@ -1,7 +1,7 @@
 """Parameters of arcs that change while they are there: an arc keeps the value that it came with.
 
 An arc that mentions a parameter is another one with another value.  So each value has a name of its own, by which
-arcs go in the plan: `$x`, then `$x__v2`, and so on.
+arcs go in the plan: `$x`, then `$xᵛ2`, and so on, with a letter that nobody writes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ouzel.language.document import formula
 from ouzel.logical.parameters import nodes_in
 from ouzel.runtimes.kept_parameters import kept
 
-_VERSION = re.compile(r"(.+)__v(\d+)")
+_VERSION = re.compile(r"(.+)ᵛ(\d+)")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class ArcValues:
         used = {name for arc in arcs for name in mentioned(arc)}
         return {name: value for name, value in self.values.items() if name in used}
 
+    def only(self, arcs: Iterable[Arc]) -> ArcValues:
+        """Those that some arcs mention, and those of now."""
+        now = self.now.values()
+        return ArcValues(self.of(arcs) | {name: self.values[name] for name in now})
+
     def changed(self, new: Mapping[str, Any]) -> ArcValues:
         """The same where parameters have other values now."""
         now, values = self.now, dict(self.values)
@@ -50,7 +55,7 @@ class ArcValues:
                 values[name] = plain
             elif repr(values[now[name]]) != repr(plain):
                 # the name of the latest value is the one of now
-                values[f"{name}__v{_version(now[name])[1] + 1}"] = plain
+                values[f"{name}ᵛ{_version(now[name])[1] + 1}"] = plain
         return ArcValues(values)
 
     def check(self, names: Iterable[Any], living: Iterable[Arc]) -> None:

@@ -73,7 +73,7 @@ class AutomatonProgram:
         if any(arc.lives != ALWAYS for arc in new.arcs):
             raise OuzelError("replace: required arcs without 'lives': they live from now on")
         values = self._values.changed(brought)
-        if _begins(new) != _begins(self.automaton):
+        if _begins(new, new.arcs) != _begins(self.automaton, [slot.arc for slot in self.slots if slot.lives]):
             return self._begin_anew(written, values, now)
         arcs = {arc.id: replace(values.as_now(arc), lives=()) for arc in new.arcs}
         living = {slot.arc.id: slot.arc for slot in self.slots if slot.lives_at(now)}
@@ -140,6 +140,11 @@ class AutomatonProgram:
 
     # ---- arcs --------------------------------------------------------------------------------------------
 
+    def have(self, automaton: Automaton, slots: list[Slot]) -> None:
+        """Note the arcs that there are now, and forget the values of others."""
+        self.automaton, self.slots = automaton, slots
+        self._values = self._values.only(slot.arc for slot in slots)
+
     def change(self, add: Iterable[Any], remove: Iterable[Any], time: int, now: int, base: int) -> Changed:
         """What it takes to have arcs come and go at a time, `now` or later.
 
@@ -191,10 +196,11 @@ class AutomatonProgram:
         )
 
 
-def _begins(automaton: Automaton) -> tuple[Any, ...]:
-    """What runs depend on beside arcs."""
+def _begins(automaton: Automaton, arcs: Iterable[Arc]) -> tuple[Any, ...]:
+    """What runs depend on beside arcs: also the states that these make final."""
+    final = {*automaton.final, *(arc.target for arc in arcs if arc.final)}
     read = automaton.register, automaton.window, automaton.partition, automaton.events
-    return automaton.start, frozenset(automaton.final), *read
+    return automaton.start, final, *read
 
 
 def _text(name: Name | None) -> str | None:

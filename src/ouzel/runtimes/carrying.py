@@ -28,6 +28,7 @@ from ouzel.physical.automaton.row_matching import RowMatching
 from ouzel.physical.contract import Matching, UnsuitableError
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.finish.compiled_matching import CompiledMatching
+from ouzel.physical.limits import Limits
 from ouzel.physical.shared.matching import SharedMatching
 from ouzel.physical.tree.matching import TreeMatching
 from ouzel.runtimes.replay import Replay
@@ -55,7 +56,18 @@ def carry(old: Plan, matching: Matching, new: Plan, begun: Matching, none: Event
         return
     events = _kept(matching, old.query, now)
     if events is not None and len(events):
-        begun.push(_fitted(none, query)(events), now)  # what it finds was found before
+        _replay(new, begun, none.select(needed_columns([query])), _fitted(none, query)(events), now)
+
+
+def _replay(new: Plan, begun: Matching, none: EventTable, events: EventTable, now: int) -> None:
+    """Give a matching events again; what it finds was found before, and counts against no limit."""
+    if isinstance(begun, Replay):
+        begun.push(events, now)
+        return
+    apart = new.physical.begin(Limits())
+    apart.push(none, BEGINNING)
+    apart.push(events, now)
+    begun.resume(apart.state())
 
 
 def _fitted(none: EventTable, query: BoundQuery) -> Callable[[EventTable], EventTable]:

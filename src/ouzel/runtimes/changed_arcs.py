@@ -22,9 +22,6 @@ from ouzel.physical.contract import PhysicalPlan, UnsuitableError
 if TYPE_CHECKING:
     from ouzel.runtimes.arcs import AutomatonProgram
 
-# Arcs that are gone are kept for a while, as they may come back: as long as there are no more than so many.
-KEPT = MASK_BITS - 14
-
 
 def opened(plans: Sequence[Plan]) -> tuple[Plan, ...]:
     """The plan of a register automaton that is alone, such that its arcs may come and go."""
@@ -48,10 +45,11 @@ class Slot:
         return bool(self.lives) and self.lives[-1][1] > time
 
     def end(self, time: int) -> None:
-        """End the last life; an arc whose target is final since then has lived, be it for no time."""
-        since, _until = self.lives.pop()
-        if since < time or self.arc.final:
-            self.lives.append((since, max(since, time)))
+        """End all lives; an arc whose target is final since then has lived, be it for no time."""
+        first = self.lives[0][0]
+        self.lives = [(since, min(until, time)) for since, until in self.lives if since < time]
+        if self.arc.final and not self.lives:
+            self.lives = [(first, first)]
 
     def forget(self, horizon: int) -> None:
         """Forget lives that are over at a time, but since when the target is final."""
@@ -126,16 +124,18 @@ class Changed:
         slots = [Slot(slot.arc, list(slot.lives)) for slot in program.slots]
         self._live(slots)
         slots += [Slot(arc, [(self._at(arc), END)]) for arc in self.new]
-        if len(slots) > KEPT:
-            slots = [slot for slot in slots if slot.lives_at(self._horizon())]
         link = program.chain.links[0]
         query = link.plan.query
         assert query.automaton is not None
         automaton = replace(program.automaton, states=query.automaton.states)
-        text, params = program.saying(automaton, slots)
-        (plan,) = opened(compile_query(text, program.schema, params, *program.how).plans)
+        plan = self._planned(automaton, slots)
         # runs go on in a plan that is open, as their columns are the same; or they are found anew
         goes_on = _is_open(plan.physical) or not isinstance(plan.physical, RowPlan)
+        if not goes_on:
+            # those that are gone are kept for as long as there is room, as they may come back
+            automaton, slots = self._living(automaton, slots)
+            plan = self._planned(automaton, slots)
+            goes_on = _is_open(plan.physical)
         if not goes_on or _is_open(plan.physical) != _is_open(link.physical) or not suits(plan):
             many = f"its arcs make more than {MASK_BITS} ways" if not goes_on else "it runs otherwise now"
             raise OuzelError(
@@ -144,11 +144,28 @@ class Changed:
             )
         self.planned = plan, slots, automaton
 
+    def _planned(self, automaton: Automaton, slots: list[Slot]) -> Plan:
+        text, params = self.program.saying(automaton, slots)
+        (plan,) = opened(compile_query(text, self.program.schema, params, *self.program.how).plans)
+        return plan
+
+    def _living(self, automaton: Automaton, slots: list[Slot]) -> tuple[Automaton, list[Slot]]:
+        """Without arcs that are gone for good; what they made final is said of the states themselves."""
+        horizon, kept, final = self._horizon(), [], list(automaton.final)
+        for slot in slots:
+            is_final = slot.arc.final and bool(slot.lives)
+            if slot.lives_at(horizon) or (is_final and slot.lives[0][0] > horizon):
+                kept.append(slot)
+            elif is_final and slot.arc.target not in final:
+                final.append(slot.arc.target)
+        return replace(automaton, final=tuple(final)), kept
+
     def replan(self) -> None:
         """Let the runs go on with the new plan."""
         assert self.planned is not None
-        plan, self.program.slots, self.program.automaton = self.planned
+        plan, slots, automaton = self.planned
         self.program.chain.become(plan)
+        self.program.have(automaton, slots)
 
     def _horizon(self) -> int:
         """Before this time nothing is asked for any more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -20,6 +20,7 @@ from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
+from ouzel.physical.limit_errors import LimitError
 from ouzel.physical.limits import Limits, memory_errors
 from ouzel.runtimes.arcs import AutomatonProgram
 from ouzel.runtimes.batches import fitted
@@ -169,9 +170,7 @@ class Matcher:
         automaton is replaced arc by arc: those that are not the same come and go, and all computations go on.
         """
         self._check_open()
-        self._counted.add(self._program.replace(id, query, self.now))
-        self._note_queries()
-        self._no_matches = None
+        self._become(lambda: self._program.replace(id, query, self.now))
 
     def set_params(self, id: Any, params: Mapping[str, Any] | None = None, /, **values: Any) -> None:
         """Let $parameters of a query have other values, while it runs, as `replace` would: {"x": 1}, or x=1."""
@@ -179,8 +178,14 @@ class Matcher:
         given = params or {}
         if not isinstance(given, Mapping):
             raise OuzelError(f"set_params: required a dict of parameters and values; got {params!r}")
-        self._counted.add(self._program.set_params(id, {**given, **values}, self.now))
-        self._note_queries()
+        self._become(lambda: self._program.set_params(id, {**given, **values}, self.now))
+
+    def _become(self, change: Callable[[], Counters]) -> None:
+        """Let queries change; what is wrong with them is said before anything has."""
+        with self._breaking(refuses=True):
+            self._counted.add(change())
+            self._note_queries()
+        self._no_matches = None
 
     def change(self, add: Any = (), remove: Any = (), at: Any = None) -> Result:
         """Let arcs of a register automaton come and go, while it runs; what changes by that.
@@ -247,7 +252,7 @@ class Matcher:
         on_time, late = self._order.split(table, self._promises.late(table, self.now))
         if late is not None:
             self._check_late(len(late), len(table))
-        until = None if watermark is None else self._ticks(watermark)
+        until = None if watermark is None else self._ticks(watermark, "push(watermark=…)")
         with self._breaking():
             if late is not None:
                 self.late = pa.concat_tables([self.late, late.table])
@@ -307,12 +312,17 @@ class Matcher:
         return result
 
     @contextmanager
-    def _breaking(self) -> Iterator[None]:
-        """Go on no more after an error in here: events were taken, and some of them are not matched."""
+    def _breaking(self, *, refuses: bool = False) -> Iterator[None]:
+        """Go on no more after an error in here: events were taken, and some of them are not matched.
+
+        What `refuses` does so before anything has changed.
+        """
         try:
             with memory_errors():
                 yield
         except BaseException as error:
+            if refuses and isinstance(error, OuzelError) and not isinstance(error, LimitError):
+                raise
             why = (str(error) or type(error).__name__).partition("\n")[0]
             self._broken = (
                 "was interrupted: " if isinstance(error, KeyboardInterrupt) else f"has failed: {why}\n  "

@@ -104,7 +104,11 @@ class Promises:
     @property
     def said(self) -> str:
         """What they promise, for a message."""
-        return "".join(f", and none before {one.time} was to come where {one.text}" for one in self)
+        first = next(iter(self), None)
+        if first is None:
+            return ""
+        more = f" (and {len(self._by_text) - 1:,} more conditions)" if len(self._by_text) > 1 else ""
+        return f", and none before {first.time} was to come where {first.text}{more}"
 
     def state(self) -> dict[str, Any]:
         """All of them."""

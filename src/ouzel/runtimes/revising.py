@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, listed
 from ouzel.explain.layout import section
 from ouzel.language.document import is_list
 from ouzel.logical.times import BEGINNING
@@ -40,6 +40,7 @@ from ouzel.runtimes.op_column import (
     without_event,
 )
 from ouzel.runtimes.options import options_in
+from ouzel.runtimes.promises import Promise
 from ouzel.runtimes.quarantine import Problem, Report, bad_table, refuse
 from ouzel.runtimes.reading import Reading, settled
 from ouzel.runtimes.region import Order, Region
@@ -98,7 +99,10 @@ class Revising(Matcher):
         if not self._speculates or not self.by_event:
             return None
         sequence = self.revision.sequence
-        if not keeps_by_event(plans, order.tie_breakers, by_arrival=order.by_arrival):
+        if sequence is not None and self.limits.sheds:
+            raise OuzelError("sequence: required limits that end in an error; got on_limit='shed'")
+        # what is shed is a matter of chains
+        if self.limits.sheds or not keeps_by_event(plans, order.tie_breakers, by_arrival=order.by_arrival):
             if sequence is not None:
                 raise OuzelError(
                     "sequence: required a register automaton, oz.automaton(…), that reads all events, without "
@@ -271,7 +275,7 @@ class Revising(Matcher):
             self._refuse(table, without_event(batch, found.without, op), report)
         report.withdrawn = len(found.kept) + len(found.own)
         found = self._without_miscounted(table, batch, found, report)
-        until = None if watermark is None else self._ticks(watermark)
+        until = None if watermark is None else self._ticks(watermark, "push(watermark=…)")
         with self._breaking():
             if late is not None:
                 kept = late.events.table if op is None else with_op(late, op)
@@ -347,11 +351,21 @@ class Revising(Matcher):
         began = self._check_open()
         until = self._ticks(watermark)
         if where is not None:
-            self._promises.add(self._promises.read(until, where))
+            self._promises.add(self._can_tell(self._promises.read(until, where)))
             until = self.now
         with self._breaking():
             self._punctuate(until)
             return self._go(self._tail.none, began)
+
+    def _can_tell(self, promise: Promise) -> Promise:
+        """Refuse a promise of columns that withdrawals need not have: of these it could not be asked."""
+        identity = self.revision.identity
+        if identity and not promise.is_of([*identity, *self.reading.times]):
+            raise OuzelError(
+                f"advance: where={promise.text!r} reads more than the columns of identity, {listed(identity)}, "
+                "which is all that withdrawals need to have\n  hint: name its columns in identity=…, too"
+            )
+        return promise
 
     def finish(self) -> Result:
         """The stream is over; what changes by that."""

@@ -179,7 +179,7 @@ class SetRoster:
             arrow = self.rows.schema.field(name).type
             if pa.types.is_null(arrow) and value is not None:
                 raise OuzelError(
-                    f"add: '{name}': required null, as all values of the set are; got {value!r}\n"
+                    f"{verb}: '{name}': required null, as all values of the set are; got {value!r}\n"
                     f"  hint: give the column '{name}' of oz.queries(…) a type, such as pa.int64()"
                 )
             try:
@@ -228,6 +228,6 @@ def said_of(query: Any, verb: str) -> Said:
     """A query in words, and the values that it brings with it."""
     text = query if isinstance(query, str) else getattr(query, "text", None)
     if not isinstance(text, str):
-        raise OuzelError(f"{verb}: required a text or an expression of the algebra; got {query!r}")
+        raise OuzelError(f"{verb}: required a text, an expression or an automaton; got {query!r}")
     brought = getattr(query, "params", None)
     return text, dict(brought) if isinstance(brought, Mapping) else {}

@@ -8,7 +8,7 @@ whoever reads a stretch of time merges the few runs that have events in it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -29,6 +29,8 @@ class Run:
 
     events: EventTable
     gone: Flags | None = None
+    whole: int = 0
+    """Of how many events they are a slice, if they are."""
 
     def __len__(self) -> int:
         """The number of events, those that are gone too."""
@@ -48,7 +50,16 @@ class Run:
     def slice(self, first: int, last: int) -> Run:
         """Those from one place up to before another."""
         gone = None if self.gone is None else self.gone[first:last]
-        return Run(self.events.slice(first, last), gone)
+        return Run(self.events.slice(first, last), gone, self.whole)
+
+    def since(self, time: int) -> Run:
+        """Those from a time on, copied where they are few: a slice holds all that there was."""
+        first, last = self.edges(time, None)
+        whole = self.whole or len(self)
+        if 2 * self.count(first, last) > whole:
+            return replace(self.slice(first, last), whole=whole)
+        there = np.ones(last - first, np.bool_) if self.gone is None else ~self.gone[first:last]
+        return Run(self.events.taken(first + np.flatnonzero(there)))
 
     def count(self, first: int, last: int) -> int:
         """How many of those are there."""
@@ -65,7 +76,7 @@ class Run:
         """What is left if those at some places go."""
         gone = np.zeros(len(self), np.bool_) if self.gone is None else self.gone.copy()
         gone[places] = True
-        return Run(self.events, gone)
+        return Run(self.events, gone, self.whole)
 
 
 class Tail:
@@ -174,7 +185,7 @@ class Tail:
     def forget(self, before: int) -> None:
         """Forget the events before a time."""
         if any(run.events.end_times[0] < before for run in self._runs):
-            some = (run.slice(run.edges(before, None)[0], len(run)) for run in self._runs)
+            some = (run.since(before) for run in self._runs)
             self._runs = [run for run in some if len(run)]
 
     def columns(self, name: str) -> Iterator[Integers]:

@@ -177,7 +177,7 @@ def _check(old: Slots, new: Slots, states: Mapping[int, int]) -> None:
             held = new.automaton.held[after] & new.owners.get(slot, set())
             is_there = slot in (old.floats if slot in new.floats else old.integers) and old.is_live(slot, before)
             if slot[0] == "set" or not is_there or not held <= old.owners.get(slot, set()):
-                raise UnsuitableError(f"runs have not kept what it reads of '{slot[-1 if len(slot) < 2 else 1]}'")
+                raise UnsuitableError("runs have not kept what it reads of the events that they have bound")
     kept_of = {new.automaton.states[after].name for after in states.values()}
     for real in (False, True):
         for slot in new.kept[real]:
