@@ -108,6 +108,11 @@ REFUSALS = [
             ("some types lack an attribute", "SEQ(ANY(A, C) a, B b) WHERE [k]"),
             ("keys are doubles, among which there may be what is no number", "SEQ(A a, B b) WHERE [f]"),
             ("arithmetic of integers", "SEQ(A a, B b) WHERE a.x + 1 < b.x"),
+            ("a comparison looks at no attribute", "SEQ(A a, B b) WHERE 3 > end(b) - start(a)"),
+            (
+                "'[^']+' of an event before the last is compared with a constant",
+                oz.stream("A").select("x", "k").fold(oz.stream("B").select("x"), where="k = 1"),
+            ),
             ("a condition is more than a comparison", "SEQ(A a, B b) WHERE a.x = 1 OR b.x = 2"),
             ("'s' is compared by the order of texts", "SEQ(A a, B b) WHERE a.s < b.s"),
             ("what is computed is compared by !=", "SEQ(A a, B b) WHERE a.f * 2.0 != b.f"),

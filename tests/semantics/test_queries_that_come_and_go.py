@@ -147,7 +147,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "not there": (lambda: listed().remove("query7"), "there is no query 'query7'"),
     "read by others": (lambda: listed().remove("query1"), "which 'query2' reads"),
     "a list of queries": (lambda: listed().add("n", "PATTERN A PATTERN B"), "required one query; got 2"),
-    "no query": (lambda: listed().add("n", 7), "required a text or an expression"),
+    "no query": (lambda: listed().add("n", 7), "required a text, an expression or an automaton"),
     "an unknown type": (lambda: listed().add("n", A.where("y > 1")), "unknown attribute 'y'"),
     "id there already": (lambda: of_a_set().add(1, {"d": 0}), "the query 1 is there already"),
     "id not there": (lambda: of_a_set().remove(7), "there is no query 7"),

@@ -177,14 +177,10 @@ def _why_not_computed(left: Expression, sign: str, right: Expression) -> str:
         return "a comparison looks at no attribute"
     if not computed and any(isinstance(side, Constant) for side in sides):
         return f"'{read[0].name}' of an event before the last is compared with a constant"
-    if not computed:
-        is_before = all(map(_is_held, sides))
-        return (
-            "events before the last are compared with each other"
-            if is_before
-            else "values of several types are compared"
-        )
-    if any(node.function.name not in _OPERATORS for node in computed):
+    if not computed and all(map(_is_held, sides)):
+        return "events before the last are compared with each other"
+    # values of several types are brought to one
+    if not computed or any(node.function.name not in _OPERATORS for node in computed):
         return "it computes what shared plans do not"
     return "arithmetic of integers" if sign != "!=" else "what is computed is compared by !="
 
