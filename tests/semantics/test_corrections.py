@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from ouzel.runtimes.revising import Revising
 
 SCHEMA = pa.schema({"ts": "int64", "type": "string", "k": "int64", "x": "float64", "op": "int8"})
 PAIRS = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 10 RETURN a.ts AS a, b.ts AS b"
@@ -362,6 +363,20 @@ def test_events_that_are_counted_are_not_shed() -> None:
     schema = pa.schema({"ts": pa.int64(), "n": pa.int64()})
     with pytest.raises(oz.OuzelError, match="sequence: required limits that end in an error"):
         oz.matcher(alone, schema, type=None, sequence="n", limits=oz.Limits(on_limit="shed"))
+
+
+def test_events_that_are_forgotten_take_no_memory() -> None:
+    schema = pa.schema({"ts": pa.int64(), "k": pa.int64()})
+    alone = oz.automaton(start="q0", final=["q1"]).arc("q0", "q1", "e.k = 1")
+    matcher = oz.matcher(alone, schema, type=None, time_unit="s", speculation="inf")
+    assert isinstance(matcher, Revising)
+    count = 10_000
+    matcher.push(pa.table({"ts": list(range(count)), "k": [0] * count}, schema=schema))
+    for time in (100, 6_000, count - 1):
+        matcher.advance(time)
+        left = matcher._tail.between(time, None)
+        assert len(left) == count - time
+        assert left.table.get_total_buffer_size() <= 3 * max(left.table.nbytes, 1)
 
 
 def test_a_promise_is_about_what_withdrawals_have() -> None:

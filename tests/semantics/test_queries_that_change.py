@@ -460,6 +460,17 @@ def test_what_was_found_before_counts_against_no_limit(engine: str, policy: str)
     assert matcher.report.counters.shed_matches == 0
 
 
+def test_memory_is_bounded_as_the_limits_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked() -> int:
+        raise AssertionError("the limit is given")
+
+    matcher = oz.matcher(PAIRS, SCHEMA, params={"least": 5}, limits=oz.Limits(max_memory="1GB"))
+    matcher.push(events("A1", "B2=7", "A4"))
+    monkeypatch.setattr("ouzel.physical.limits.available_memory", asked)
+    matcher.set_params(None, least=10)
+    assert rows(matcher.push(events("B5=12", "C6")), matcher.finish()) == [(1, 5, 6), (4, 5, 6)]
+
+
 def test_what_fails_half_way_goes_on_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_given: Any) -> None:
         raise MemoryError

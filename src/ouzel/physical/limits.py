@@ -11,6 +11,7 @@ from ouzel.physical.available import available_memory, bytes_of, size_text
 from ouzel.physical.limit_errors import COUNTING, FEWER, LimitError
 
 POLICIES = ("error", "shed")
+UNBOUNDED = 2**62
 # Where the memory of a run is not bounded by the caller, it is by this part of what is available when it begins.
 SHARE = 2
 
@@ -66,6 +67,10 @@ class Limits:
         limits = replace(self)
         object.__setattr__(limits, "_settled", self.memory())
         return limits
+
+    def of_all_matches(self) -> Limits:
+        """The same where events are matched again: matches that were reported before do not count once more."""
+        return replace(self, max_matches=Limits.max_matches, max_match_size=UNBOUNDED).settled()
 
     def allowed(self, matches: int) -> int:
         """How many of the matches of one query may be reported: all, or the first; else an error."""

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ouzel.errors import OuzelError, did_you_mean, listed
 from ouzel.language import tree
 from ouzel.language.algebra_tree import Formula
 from ouzel.language.automaton_tree import Arc
 from ouzel.language.document import formula
 from ouzel.logical.parameters import nodes_in
 from ouzel.runtimes.kept_parameters import kept
+from ouzel.runtimes.roster import check_parameters
 
 _VERSION = re.compile(r"(.+)ᵛ(\d+)")
 
@@ -61,14 +61,7 @@ class ArcValues:
     def check(self, names: Iterable[Any], living: Iterable[Arc]) -> None:
         """Refuse names that no arc has."""
         known = {_written(name) for arc in living for name in mentioned(arc)}
-        for name in names:
-            if name not in known:
-                hint = did_you_mean(str(name), known)
-                required = listed(sorted(known)) if known else "none: the automaton has no parameters"
-                raise OuzelError(
-                    f"set_params: '{name}' is no parameter of the automaton; required {required}"
-                    + (f"\n  hint: {hint}" if hint else "")
-                )
+        check_parameters(names, known, "automaton")
 
     def as_now(self, arc: Arc) -> Arc:
         """An arc with the values of now."""

@@ -21,7 +21,7 @@ from ouzel.physical.contract import Counters
 from ouzel.runtimes.arc_values import ArcValues
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.changed_arcs import Changed, Slot, opened, slot_of
-from ouzel.runtimes.roster import Said, said_of, unknown
+from ouzel.runtimes.roster import Said, check_id, said_of
 
 # So many lists of arcs that came are known by what they say.
 MOST_READ = 1_000
@@ -64,7 +64,7 @@ class AutomatonProgram:
 
     def replace(self, id_: Any, query: Any, now: int) -> Counters:
         """Let arcs that are not the same come and go; with another register, window or start all begins anew."""
-        self._check_id(id_, "replace")
+        check_id(id_, self.names, "replace")
         text, brought = said_of(query, "replace")
         written, *others = parse(text)
         if not isinstance(written, Query) or others:
@@ -87,17 +87,13 @@ class AutomatonProgram:
 
     def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Counters:
         """Let arcs that mention some parameters go, and others come with their new values."""
-        self._check_id(id_, "set_params")
+        check_id(id_, self.names, "set_params")
         living = [slot.arc for slot in self.slots if slot.lives_at(now)]
         self._values.check(values, living)
         new = self._values.changed(values)
         changed = [arc for arc in living if new.as_now(arc) != arc]
         self._become([new.as_now(arc) for arc in changed], [arc.id for arc in changed], new, now)
         return Counters()
-
-    def _check_id(self, id_: Any, verb: str) -> None:
-        if id_ is not None and id_ != self.names[0]:
-            raise unknown(id_, self.names, verb)
 
     def _become(self, add: list[Arc], remove: list[str], values: ArcValues, now: int) -> None:
         """Let arcs come and go at a time; what is wrong with them is said before anything has changed."""

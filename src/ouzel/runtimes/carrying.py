@@ -36,7 +36,9 @@ from ouzel.runtimes.replay import Replay
 _ANEW = "\n  hint: remove it, and add it anew: its partial matches go"
 
 
-def carry(old: Plan, matching: Matching, new: Plan, begun: Matching, none: EventTable, now: int) -> None:
+def carry(
+    old: Plan, matching: Matching, new: Plan, begun: Matching, none: EventTable, now: int, limits: Limits
+) -> None:
     """Let partial matches of a query go on in the matching of another, which has begun; `none` are no events.
 
     An error says why they cannot; then nothing has changed, but for the matching that has begun.
@@ -55,17 +57,14 @@ def carry(old: Plan, matching: Matching, new: Plan, begun: Matching, none: Event
         _hand_over_pattern(old, matching, query, begun, none, now)
         return
     events = _kept(matching, old.query, now)
-    if events is not None and len(events):
-        _replay(new, begun, none.select(needed_columns([query])), _fitted(none, query)(events), now)
-
-
-def _replay(new: Plan, begun: Matching, none: EventTable, events: EventTable, now: int) -> None:
-    """Give a matching events again; what it finds was found before, and counts against no limit."""
-    if isinstance(begun, Replay):
-        begun.push(events, now)
+    if events is None or not len(events):
         return
-    apart = new.physical.begin(Limits())
-    apart.push(none, BEGINNING)
+    events = _fitted(none, query)(events)
+    if isinstance(begun, Replay):
+        begun.push(events, now)  # what it finds was found before
+        return
+    apart = new.physical.begin(limits.of_all_matches())
+    apart.push(none.select(needed_columns([query])), BEGINNING)
     apart.push(events, now)
     begun.resume(apart.state())
 

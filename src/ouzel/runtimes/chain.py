@@ -81,7 +81,7 @@ class Chain:
         made = _Link((plan,), plan.physical, self.limits, self.threads, link.since)
         if self._none is not None:
             before = next(one for one in link.plans if one.query.name == name)
-            carry(before, link.matching, plan, made.matching, self._none, now)
+            carry(before, link.matching, plan, made.matching, self._none, now, self.limits)
         counters = self.remove({name})
         self.links.insert(place, made)
         self._note_readers()

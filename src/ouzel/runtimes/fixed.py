@@ -11,7 +11,7 @@ from ouzel.logical.schema import Schema
 from ouzel.physical.contract import Counters
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.replacing import Entry, How, mentioned, new_values, new_version, one_entry
-from ouzel.runtimes.roster import Said, said_of, unknown
+from ouzel.runtimes.roster import Said, check_id, said_of
 
 _AS_A_LIST = (
     "required a matcher of a list of queries, or of oz.queries(…)\n"
@@ -67,14 +67,14 @@ class SingleProgram(FixedProgram):
 
     def replace(self, id_: Any, query: Any, now: int) -> Counters:
         """Let another take its place."""
-        self._check_id(id_, "replace")
+        check_id(id_, self.names, "replace")
         text, brought = said_of(query, "replace")
         entry = {**one_entry(text, "replace"), "name": self.names[0]}
         return self._become(entry, {**self._said[1], **brought}, now)
 
     def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Counters:
         """Let parameters have other values."""
-        self._check_id(id_, "set_params")
+        check_id(id_, self.names, "set_params")
         return self._become(self._entry, new_values(self._entry, self._said[1], values), now)
 
     def _become(self, entry: Entry, params: Mapping[str, Any], now: int) -> Counters:
@@ -83,7 +83,3 @@ class SingleProgram(FixedProgram):
         own = {name: params[name] for name in mentioned(entry) if name in params}
         self._said = document([entry], "text" if "text" in entry else "expression"), own
         return counters
-
-    def _check_id(self, id_: Any, verb: str) -> None:
-        if id_ is not None and id_ != self.names[0]:
-            raise unknown(id_, self.names, verb)

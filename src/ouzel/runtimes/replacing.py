@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ouzel.compile import compile_query
-from ouzel.errors import OuzelError, did_you_mean, listed
+from ouzel.errors import OuzelError
 from ouzel.language import parse
 from ouzel.language.document import document, text_entries
 from ouzel.logical.parameters import names_in
@@ -19,6 +19,7 @@ from ouzel.logical.schema import Schema
 from ouzel.logical.versions import since_when
 from ouzel.optimizer.plan import Plan
 from ouzel.runtimes.kept_parameters import kept
+from ouzel.runtimes.roster import check_parameters
 
 Entry = dict[str, Any]
 How = tuple[str, Mapping[str, str]]
@@ -85,12 +86,5 @@ def _refused(name: str, why: str) -> OuzelError:
 def new_values(entry: Entry, params: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """The values of parameters, some of which are others now."""
     known = mentioned(entry)
-    for name in values:
-        if name not in known:
-            hint = did_you_mean(str(name), known)
-            required = listed(sorted(known)) if known else "none: the query has no parameters"
-            raise OuzelError(
-                f"set_params: '{name}' is no parameter of the query; required {required}"
-                + (f"\n  hint: {hint}" if hint else "")
-            )
+    check_parameters(values, known, "query")
     return {**params, **{name: kept(value) for name, value in values.items()}}

@@ -28,7 +28,6 @@ from ouzel.physical.reference.events import Event, Stream, Values
 from ouzel.physical.reference.partitions import Key, key_of
 
 State = dict[str, Any]
-UNBOUNDED = 2**62
 
 
 class Replay:
@@ -41,8 +40,7 @@ class Replay:
         """Begin with no events."""
         self.query = plan.query
         self.limits = limits.settled()  # a step is a run of the query
-        # matches of the window that were reported before do not count again
-        self.all_matches = replace(limits, max_matches=Limits.max_matches, max_match_size=UNBOUNDED).settled()
+        self.all_matches = limits.of_all_matches()
         self.counters = Counters()
         self.wait = _wait(plan.query)
         # if matches that wait must be kept apart, all are found: one that falls must not be in the way of another

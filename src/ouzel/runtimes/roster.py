@@ -224,6 +224,24 @@ def unknown(name: Any, known: Iterable[str], verb: str) -> OuzelError:
     return OuzelError(f"{verb}: there is no query {name!r}" + (f"\n  hint: {hint}" if hint else ""))
 
 
+def check_id(id_: Any, names: tuple[str, ...], verb: str) -> None:
+    """Refuse the id of a query that is not the only one; it may be left out."""
+    if id_ is not None and id_ != names[0]:
+        raise unknown(id_, names, verb)
+
+
+def check_parameters(names: Iterable[Any], known: set[str], whose: str) -> None:
+    """Refuse names that are no parameters of a query."""
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(str(name), known)
+            required = listed(sorted(known)) if known else f"none: the {whose} has no parameters"
+            raise OuzelError(
+                f"set_params: '{name}' is no parameter of the {whose}; required {required}"
+                + (f"\n  hint: {hint}" if hint else "")
+            )
+
+
 def said_of(query: Any, verb: str) -> Said:
     """A query in words, and the values that it brings with it."""
     text = query if isinstance(query, str) else getattr(query, "text", None)
