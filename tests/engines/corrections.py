@@ -1,7 +1,7 @@
 """A stream with disorder and withdrawals, pushed to a matcher that corrects itself: is what it says ever right?
 
-After every answer the net output is compared with the reference, as a matcher that is given the surviving events, in
-order, of which all may be matched by then; at the end with the reference's `match`.
+After every answer the net output is compared with the reference, as a matcher that is given those of the surviving
+events, in order, that may be matched by then; at the end with the reference's `match`.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class Driver:
         self.consumers = {name: Consumer() for name in self.matcher.names}
         patterns = [plan.query.pattern for plan in self.matcher._chain.all_plans]
         if any(edge_negatives(one, at_end=True) or negatives_around(one) for one in patterns):
-            # of matches that another event may refute, others know better than the reference when none does any more
+            # where later events may refute a match, the reference waits longer than need be
             stream.yardstick = "auto"
         # totals are told as they are, where anything is told before it is final
         totals = any(plan.query.aggregates for plan in self.matcher._chain.all_plans)
