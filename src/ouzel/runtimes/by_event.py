@@ -203,11 +203,11 @@ class ByEvent:
 
     def resume(self, state: dict[str, Any], tail: Tail) -> None:  # noqa: ARG002 - it knows all that it needs
         """Go on from there."""
-        self.begin()
         self.now, self._passed, self._next_id = state["now"], state["passed"], state["id"]
         self._next_serial, self._first_serial = state["next"], state["first"]
         self._numbers = Growing(np.int64, state["numbers"])
         self.runs.resume(part("runs", state))
+        self.begin()
 
     # ---- arcs --------------------------------------------------------------------------------------------
 

@@ -234,6 +234,11 @@ class RunsByEvent(EventLists):
         self._fill(events, prepared)
         self.events["masks"].values[:] = prepared.masks
 
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from there, with the texts that are known there."""
+        super().resume(state)
+        self._arguments = []  # they have the order of other texts
+
     def know(self, none: EventTable) -> None:
         """Learn from no events what columns look like, so that events that are gone can be asked for."""
         if not self._arguments:
