@@ -84,6 +84,15 @@ def test_an_arc_in_the_place_of_another_of_its_id() -> None:
         oz.automaton(start="q0", final=["q1"], arcs=[{**arc, "lives": [[None, 5]]}, {**arc, "lives": [[4, None]]}])
 
 
+@pytest.mark.parametrize("options", [{}, {"speculation": "inf"}, {"engine": "reference"}])
+def test_an_arc_that_is_to_go_twice_goes(options: dict[str, Any]) -> None:
+    automaton = oz.automaton(start="q0", final=["q1"], arcs=[{"id": "a", "source": "q0", "target": "q1"}])
+    matcher = oz.matcher(automaton, pa.schema({"ts": "int64"}), time_unit="s", type=None, **options)
+    found = [matcher.push(pa.table({"ts": [1]})), matcher.change(remove=["a", "a"])]
+    found += [matcher.push(pa.table({"ts": [2]})), matcher.finish()]
+    assert [row["valid_from"] for one in found for row in one.to_pylist()] == [1]
+
+
 @st.composite
 def changes(draw: st.DrawFn, model: Model, others: list[Spec], time: int) -> tuple[list[Spec], list[str]]:
     """Some arcs to remove, and some to add, of those that were there before or of others."""

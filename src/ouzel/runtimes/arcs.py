@@ -146,13 +146,14 @@ class AutomatonProgram:
 
         No event before `base` will be matched any more.
         """
-        gone = [self._place(id_, time) for id_ in _ids(remove)]
+        gone = list(dict.fromkeys(self._place(id_, time) for id_ in _ids(remove)))
         given, came = self._given(_listed(add, "add"))
         coming = {arc.id for arc in given}
         for place, slot in enumerate(self.slots):
             if slot.arc.id in coming and slot.lives_at(time) and place not in gone:
                 raise OuzelError(
-                    f"change: the arc '{slot.arc.id}' is there already\n  hint: remove it in the same change"
+                    f"change: the arc '{slot.arc.id}' is there already\n"
+                    "  hint: remove it in the same change, or give the new one an id of its own"
                 )
         return Changed(
             self,

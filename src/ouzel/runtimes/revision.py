@@ -71,7 +71,8 @@ def check_sequence(sequence: str | None, schema: pa.Schema, taken: Sequence[str 
     check_column("sequence: required a column of the schema", sequence, schema.names)
     arrow = schema.field(sequence).type
     if sequence in taken or not (pa.types.is_integer(arrow) and not pa.types.is_uint64(arrow)):
-        raise SchemaError(f"sequence: '{sequence}': required a column of integers of its own; got {arrow}")
+        got = "one that says something else, too" if sequence in taken else arrow
+        raise SchemaError(f"sequence: '{sequence}': required a column of integers of its own; got {got}")
 
 
 def speculation_ticks(given: Any, tick: str) -> int | None:
