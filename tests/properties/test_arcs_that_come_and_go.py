@@ -24,6 +24,8 @@ class Model:
 
     spec: Spec
     lives: list[tuple[Spec, int | None, int | None]] = field(default_factory=list)
+    after: set[int] = field(default_factory=set)
+    """Places of arcs that made their target final when windows that end then were over."""
 
     def __post_init__(self) -> None:
         self.lives = [(arc, None, None) for arc in self.spec["arcs"]]
@@ -43,6 +45,8 @@ class Model:
             place = self.living[one]
             arc, since, _until = self.lives[place]
             self.lives[place] = (arc, since, at(arc) if since is None else max(since, at(arc)))
+        if now is not None and time <= now:
+            self.after |= {len(self.lives) + place for place, arc in enumerate(add) if "final" in arc}
         self.lives += [(arc, at(arc), None) for arc in add]
 
     def is_overtaken(self, time: int) -> bool:
@@ -51,7 +55,12 @@ class Model:
 
     def automaton(self) -> oz.Automaton:
         arcs = [
-            {**arc, "id": f"{arc['id']} {place}", "lives": [[since, until]]}
+            {
+                **arc,
+                "id": f"{arc['id']} {place}",
+                "lives": [[since, since]] * (place in self.after and "end_of_window" not in arc)
+                + [[since, until]],
+            }
             for place, (arc, since, until) in enumerate(self.lives)
         ]
         return oz.automaton({**self.spec, "arcs": arcs})
@@ -112,6 +121,11 @@ def others_of(other: oz.Automaton, spec: Spec) -> list[Spec]:
     return [arc for arc in arcs if _fits(arc, spec)]
 
 
+def with_final(arcs: list[Spec]) -> list[Spec]:
+    """Also some of them that make their target final."""
+    return arcs + [{**arc, "id": f"{arc['id']} final", "final": True} for arc in arcs[:2]]
+
+
 def _fits(arc: Spec, spec: Spec) -> bool:
     missing = {"n", "v", "w", "b", "at"} - set(spec["register"])
     words = set(" ".join([arc.get("when", ""), *arc.get("set", {}), *arc.get("set", {}).values()]).split())
@@ -153,7 +167,7 @@ def test_in_order(data: st.DataObject, automaton: oz.Automaton, other: oz.Automa
         found.append(matcher.push(batch))
         now = batch.column("ts")[-1].as_py()
         time = data.draw(st.one_of(st.just(now + 1), st.integers(now, now + 3)))
-        add, remove = data.draw(changes(model, others_of(other, automaton.spec), time))
+        add, remove = data.draw(changes(model, with_final(others_of(other, automaton.spec)), time))
         if model.is_overtaken(time):
             continue
         try:
@@ -233,7 +247,7 @@ def test_in_any_order(
             passed = min(rest, default=latest)
             found.append(matcher.advance(passed))
         time = data.draw(st.one_of(st.just(max(latest, passed) + 1), st.integers(passed, max(latest, passed) + 2)))
-        add, remove = data.draw(changes(model, others_of(other, automaton.spec), time))
+        add, remove = data.draw(changes(model, with_final(others_of(other, automaton.spec)), time))
         if model.is_overtaken(time):
             continue
         try:

@@ -109,6 +109,35 @@ def test_a_change_at_the_punctuation_comes_after_windows_that_end_there(engine: 
     assert numbers(one.advance(30)) == [20]
 
 
+# an arc that no event takes makes q2 final
+FINAL = {"id": "final", "source": "q1", "target": "q2", "when": "e.s = 'Z'", "final": True}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_state_is_final_for_windows_that_end_at_its_time_or_later(engine: str) -> None:
+    def found(*lives: list[int | None]) -> list[int]:
+        arcs = [*ALONE.spec["arcs"], {**FINAL, "lives": list(lives)}]
+        automaton = oz.automaton({**ALONE.spec, "final": [], "arcs": arcs})
+        return numbers(oz.match(table((0, "A"), (20, "A")), automaton, engine=engine, time_unit="ms"))
+
+    assert found([10, None]) == [0, 20]
+    assert found([11, None]) == [20]
+    assert found([10, 11]) == [0, 20]  # for good
+    assert found([10, 10]) == [20]  # a life for no time is after the windows that end then
+
+
+@pytest.mark.parametrize("speculation", [None, "inf"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_state_becomes_final_after_windows_that_end_at_the_punctuation(engine: str, speculation: Any) -> None:
+    bare = oz.automaton({**ALONE.spec, "final": []})
+    for at, expected in ((10, [5]), (15, [5]), (16, [])):
+        one = matcher(bare, engine, speculation=speculation)
+        found = [one.push(table((0, "A"), (5, "A"))), one.advance(10), one.change(add=[FINAL], at=at)]
+        one = oz.restore(one.snapshot())
+        found += [one.advance(20), one.finish()]
+        assert [number for told in found for number in numbers(told)] == expected
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_change_reaches_back_to_windows_that_ended_since(engine: str) -> None:
     one = matcher(engine=engine, speculation="inf")

@@ -123,7 +123,9 @@ class Changed:
             )
         slots = [Slot(slot.arc, list(slot.lives)) for slot in program.slots]
         self._live(slots)
-        slots += [Slot(arc, [(self._at(arc), END)]) for arc in self.new]
+        for arc in self.new:
+            slots.append(Slot(arc))
+            self._begin(slots[-1])
         link = program.chain.links[0]
         query = link.plan.query
         assert query.automaton is not None
@@ -180,14 +182,20 @@ class Changed:
         for place in self.gone:
             slots[place].end(self._at(slots[place].arc))
         for place in self.came:
-            lives, time = slots[place].lives, self._at(slots[place].arc)
-            if lives and lives[-1][1] == time:
-                lives.append((lives.pop()[0], END))
-            else:
-                lives.append((time, END))
+            self._begin(slots[place])
         horizon = self._horizon()
         for slot in slots:
             slot.forget(horizon)
+
+    def _begin(self, slot: Slot) -> None:
+        """Let an arc live; what it makes final is not so for windows that are over: first it lives for no time."""
+        lives, time = slot.lives, self._at(slot.arc)
+        if slot.arc.final and not lives and time < self._later:
+            lives.append((time, time))
+        if lives and lives[-1][0] < lives[-1][1] == time:
+            lives.append((lives.pop()[0], END))
+        else:
+            lives.append((time, END))
 
 
 def _is_open(plan: PhysicalPlan) -> bool:

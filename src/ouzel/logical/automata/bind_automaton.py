@@ -75,11 +75,11 @@ def _final(automaton: written_tree.Automaton) -> dict[str, int]:
 
 
 def _final_at_end(automaton: written_tree.Automaton) -> dict[str, int]:
-    """The same for windows that end: at the time at which another arc comes they have ended before it."""
+    """The same for windows that end: where a life is for no time, those that end then have ended before it."""
     found = dict.fromkeys(automaton.final, BEGINNING)
     for arc in automaton.arcs:
-        for since, _until in arc.lives if arc.final else ():
-            first = BEGINNING if since is None else since + (not arc.end_of_window)
+        for since, until in arc.lives if arc.final else ():
+            first = BEGINNING if since is None else since + (since == until)
             found[arc.target] = min(found.get(arc.target, END), first)
     return found
 
