@@ -123,7 +123,7 @@ def test_a_v_pattern_is_the_same_as_an_automaton_embedded_and_as_a_recursive_joi
 @pytest.mark.parametrize("between", [10, 100])
 def test_arcs_that_change_find_what_matchers_begun_anew_do(between: int) -> None:
     stream = tick_stream(2_000)
-    changed = pa.concat_tables(afa.changing(stream, between))
+    changed = pa.concat_tables(afa.changing(stream, between).run())
     # arcs serve later events only: so each match is that of the arcs of its times
     flips = afa.Flips()
     lives: dict[str, dict[str, Any]] = {}

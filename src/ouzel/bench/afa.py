@@ -71,8 +71,8 @@ def afa_9(events: int, times: int) -> Iterator[Row]:
     fewer = stream.slice(0, max(events // FEWER, min(events, 1_000)))
     for between in BETWEEN:
         contenders = {
-            STATIC: Contender(partial(changing, stream, 0)),
-            "changed": Contender(partial(changing, stream, between)),
+            STATIC: changing(stream, 0),
+            "changed": changing(stream, between),
         }
         yield from measure(f"every {between:,}", events, contenders, times, STATIC, process_time)
         again = {"restarted": Contender(partial(restarting, fewer, between))}
@@ -184,16 +184,22 @@ class Flips:
         return tick_arc(place, up=self.ups[place]), gone
 
 
-def changing(stream: pa.Table, between: int) -> list[pa.Table]:
-    """What is found with an arc that changes every so many events; 0: never."""
-    flips, found = Flips(), []
-    matcher = oz.matcher(flips.query, stream.schema, type=None, threads=1)
-    for begin in range(0, len(stream), FEW):
-        found.append(matcher.push(stream.slice(begin, FEW)))
-        if between and (begin + FEW) % between == 0:
-            came, gone = flips.next()
-            found.append(matcher.change(add=[came], remove=[gone]))
-    return [*found, matcher.finish()]
+def changing(stream: pa.Table, between: int) -> Contender:
+    """What is found with an arc that changes every so many events, all drawn before; 0: never."""
+    flips = Flips()
+    query, drawn = flips.query, [flips.next() for _ in range(len(stream) // between if between else 0)]
+
+    def run() -> list[pa.Table]:
+        found, changes = [], iter(drawn)
+        matcher = oz.matcher(query, stream.schema, type=None, threads=1)
+        for begin in range(0, len(stream), FEW):
+            found.append(matcher.push(stream.slice(begin, FEW)))
+            if between and (begin + FEW) % between == 0:
+                came, gone = next(changes)
+                found.append(matcher.change(add=[came], remove=[gone]))
+        return [*found, matcher.finish()]
+
+    return Contender(run)
 
 
 def restarting(stream: pa.Table, between: int) -> int:

@@ -45,6 +45,7 @@ class AutomatonProgram:
         self._written = written
         self.slots = [slot_of(arc) for arc in written.automaton.arcs]
         self.automaton = written.automaton
+        self._by_id: dict[str, list[int]] | None = None
         self._read: dict[str, tuple[list[Slot], list[Arc], list[int | None]]] = {}
         """Arcs that came, by what was said, and their places among slots, as long as these are the same."""
 
@@ -120,7 +121,7 @@ class AutomatonProgram:
         counters = self.chain.remove(set(self.names))
         self.chain.add(plans, now)
         self._written, self._values, self.automaton = written, values, written.automaton
-        self.slots, self._read = [slot_of(arc) for arc in arcs], {}
+        self.slots, self._by_id, self._read = [slot_of(arc) for arc in arcs], None, {}
         return counters
 
     def said(self) -> Said:
@@ -138,7 +139,7 @@ class AutomatonProgram:
 
     def have(self, automaton: Automaton, slots: list[Slot]) -> None:
         """Note the arcs that there are now, and forget the values of others."""
-        self.automaton, self.slots = automaton, slots
+        self.automaton, self.slots, self._by_id = automaton, slots, None
         self._values = self._values.only(slot.arc for slot in slots)
 
     def change(self, add: Iterable[Any], remove: Iterable[Any], time: int, now: int, base: int) -> Changed:
@@ -148,11 +149,11 @@ class AutomatonProgram:
         """
         gone = list(dict.fromkeys(self._place(id_, time) for id_ in _ids(remove)))
         given, came = self._given(_listed(add, "add"))
-        coming = {arc.id for arc in given}
-        for place, slot in enumerate(self.slots):
-            if slot.arc.id in coming and slot.lives_at(time) and place not in gone:
+        for arc in given:
+            place = self._living(arc.id, time)
+            if place is not None and place not in gone:
                 raise OuzelError(
-                    f"change: the arc '{slot.arc.id}' is there already\n"
+                    f"change: the arc '{arc.id}' is there already\n"
                     "  hint: remove it in the same change, or give the new one an id of its own"
                 )
         return Changed(
@@ -181,10 +182,21 @@ class AutomatonProgram:
     def _read_anew(self, specs: list[Any]) -> list[Arc]:
         return [replace(self._values.as_now(arc), lives=()) for arc in arcs_to_come(specs, self.automaton)]
 
-    def _place(self, id_: Any, time: int) -> int:
-        for place, slot in enumerate(self.slots):
-            if slot.arc.id == id_ and slot.lives_at(time):
+    def _living(self, id_: str, time: int) -> int | None:
+        """The place of the arc of an id that lives at a time, if there is one."""
+        if self._by_id is None:
+            self._by_id = {}
+            for place, slot in enumerate(self.slots):
+                self._by_id.setdefault(slot.arc.id, []).append(place)
+        for place in self._by_id.get(id_, ()):
+            if self.slots[place].lives_at(time):
                 return place
+        return None
+
+    def _place(self, id_: str, time: int) -> int:
+        place = self._living(id_, time)
+        if place is not None:
+            return place
         living = [slot.arc.id for slot in self.slots if slot.lives_at(time)]
         hint = did_you_mean(str(id_), living)
         raise OuzelError(

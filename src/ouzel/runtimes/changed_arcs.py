@@ -93,11 +93,13 @@ class Changed:
         plan = self.program.chain.links[0].physical
         assert isinstance(plan, RowPlan)
         assert plan.epochs is not None
-        self._live(self.program.slots)
-        at = {place: self._at(self.program.slots[place].arc) for place in (*self.came, *self.gone)}
-        for time in sorted(set(at.values())):
-            came, gone = ([place for place in some if at[place] == time] for some in (self.came, self.gone))
-            plan.epochs.change(time, came, gone)
+        slots = self.program.slots
+        self._live(slots)
+        for time, at_end in ((self.time, False), (self._later, True)):
+            came = [place for place in self.came if slots[place].arc.end_of_window is at_end]
+            gone = [place for place in self.gone if slots[place].arc.end_of_window is at_end]
+            if came or gone:
+                plan.epochs.change(time, came, gone)
         plan.epochs.forget(self.base)
 
     @property
@@ -178,14 +180,14 @@ class Changed:
         return BEGINNING if window is None else self.base - window.limit
 
     def _live(self, slots: list[Slot]) -> None:
-        """Note which arcs live from the time on, and forget lives that are long over."""
+        """Note which arcs live from the time on, and of these arcs forget lives that are long over."""
         for place in self.gone:
             slots[place].end(self._at(slots[place].arc))
         for place in self.came:
             self._begin(slots[place])
         horizon = self._horizon()
-        for slot in slots:
-            slot.forget(horizon)
+        for place in (*self.came, *self.gone):
+            slots[place].forget(horizon)
 
     def _begin(self, slot: Slot) -> None:
         """Let an arc live; what it makes final is not so for windows that are over: first it lives for no time."""

@@ -21,7 +21,7 @@ from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limit_errors import LimitError
-from ouzel.physical.limits import Limits, memory_errors
+from ouzel.physical.limits import Limits, out_of_memory
 from ouzel.runtimes.arcs import AutomatonProgram
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.chain import Chain
@@ -318,15 +318,17 @@ class Matcher:
         What `refuses` does so before anything has changed.
         """
         try:
-            with memory_errors():
-                yield
+            yield
         except BaseException as error:
             if refuses and isinstance(error, OuzelError) and not isinstance(error, LimitError):
                 raise
-            why = (str(error) or type(error).__name__).partition("\n")[0]
+            told = out_of_memory() if isinstance(error, MemoryError) else error
+            why = (str(told) or type(told).__name__).partition("\n")[0]
             self._broken = (
                 "was interrupted: " if isinstance(error, KeyboardInterrupt) else f"has failed: {why}\n  "
             )
+            if told is not error:
+                raise told from None
             raise
 
     def _step(self, events: EventTable, now: int | None, began: float) -> Result:

@@ -137,5 +137,10 @@ class Operands:
 
 def may_be(components: Sequence[Component], masks: Integers) -> Wanted:
     """Which events a variable may be bound to, by their masks."""
-    bits = {component.variable: component.bit for component in components}
-    return lambda variable: (masks & (1 << bits[variable])) != 0
+
+    def wanted(variable: str) -> Any:
+        # asked for rarely, and made for every batch
+        (bit,) = (component.bit for component in components if component.variable == variable)
+        return (masks & (1 << bit)) != 0
+
+    return wanted
