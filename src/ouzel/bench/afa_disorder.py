@@ -6,11 +6,12 @@ millisecond, and in the time that a push takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from time import process_time
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,13 @@ LATE, LATE_BY = 0.05, 5_000
 AT_THE_END = LATE_BY + 2_000
 # Figures 12 and 13.
 BATCH, DISORDER, MOVED_BY = 1_000, (0.0, 0.05, 0.1, 0.2, 0.3, 0.5), 1_000
+FINAL = "final only"
+Options = Mapping[str, Any]
+WAYS: dict[str, Options] = {
+    "speculating": {"speculation": "inf"},
+    "with sequence numbers": {"sequence": "number"},  # AFA+O
+    FINAL: {"speculation": 0},
+}
 # Single events: one of so many comes so much later.
 OF, BY, SINGLE = 20, 100, 4_000
 
@@ -58,17 +66,19 @@ def _speculating(events: int) -> Iterator[Row]:
 def afa_12(events: int, times: int) -> Iterator[Row]:
     """AFA's figure 12: the throughput of Q2, 1,000 events at a time, by the share that is out of order."""
     stream = tick_stream(events, 0.7)
-    whole = 0.0
+    stream = stream.append_column("number", stream["ts"])
+    # the rates of those that need not wait, where all events are in order
+    whole: dict[str, float] = {}
     for share in DISORDER:
-        order = displaced(events, share, MOVED_BY)
+        arrival = Arrival.of(stream, displaced(events, share, MOVED_BY))
         contenders = {
-            name: Contender(partial(_pushed, stream, order, speculation), lambda found: {"matches": found})
-            for name, speculation in (("speculating", "inf"), ("final only", 0))
+            name: Contender(partial(_pushed, arrival, options), lambda found: {"matches": found})
+            for name, options in WAYS.items()
         }
         for row in measure(f"{share:.0%} out of order", events, contenders, times, clock=process_time):
-            if row.series == "speculating":
-                whole = whole or row.figures["events/s"]
-                row.figures["of in order"] = row.figures["events/s"] / whole
+            if row.series != FINAL:
+                in_order = whole.setdefault(row.series, row.figures["events/s"])
+                row.figures["of in order"] = row.figures["events/s"] / in_order
             yield row
     yield from _single(stream.slice(0, min(events, SINGLE)))
 
@@ -77,9 +87,9 @@ def afa_13(events: int, times: int) -> Iterator[Row]:  # noqa: ARG001 - memory i
     """AFA's figure 13: the state of a matcher of Q2 that speculates, by the share that is out of order."""
     stream = tick_stream(events, 0.7)
     for share in DISORDER:
-        order = displaced(events, share, MOVED_BY)
+        arrival = Arrival.of(stream, displaced(events, share, MOVED_BY))
         sizes, seconds = [], []
-        for matcher, batch, now in _batches(stream, order, "inf", BATCH):
+        for matcher, batch, now in arrival.batches({"speculation": "inf"}, BATCH):
             seconds.append(timed(partial(matcher.push, batch, watermark=now), process_time)[1])
             sizes.append(len(matcher.snapshot()) / 1e3)
         figures = {"first call": seconds[0], "seconds": sum(seconds)}
@@ -90,29 +100,34 @@ def afa_13(events: int, times: int) -> Iterator[Row]:  # noqa: ARG001 - memory i
         )
 
 
-def _batches(
-    stream: pa.Table, order: Numbers, speculation: Any, size: int, query: oz.Automaton | None = None
-) -> Iterator[tuple[Any, pa.Table, int]]:
-    """A matcher, and batches as they arrive, each with the time before which nothing follows (6.1)."""
-    arriving = stream.take(pa.array(order))
-    follows = np.minimum.accumulate(order[::-1])[::-1]
-    matcher = oz.matcher(
-        query or query_2(WINDOW),
-        stream.schema,
-        type=None,
-        threads=1,
-        speculation=speculation,
-        watermark=len(stream),
-    )
-    for begin in range(0, len(stream), size):
-        end = begin + size
-        now = int(follows[end]) if end < len(stream) else len(stream)
-        yield matcher, arriving.slice(begin, size), now
+@dataclass(frozen=True)
+class Arrival:
+    """The events of a stream as they arrive, and for each the time before which nothing follows it."""
+
+    events: pa.Table
+    follows: Numbers
+
+    @classmethod
+    def of(cls, stream: pa.Table, order: Numbers) -> Self:
+        """A stream, an event a tick, in some order."""
+        return cls(stream.take(pa.array(order)), np.minimum.accumulate(order[::-1])[::-1])
+
+    def batches(
+        self, options: Options, size: int, query: oz.Automaton | None = None
+    ) -> Iterator[tuple[Any, pa.Table, int]]:
+        """A matcher, and batches, each with a punctuation (6.1)."""
+        count = len(self.events)
+        options = {"type": None, "threads": 1, "watermark": count, **options}
+        matcher = oz.matcher(query or query_2(WINDOW), self.events.schema, **options)
+        for begin in range(0, count, size):
+            end = begin + size
+            now = int(self.follows[end]) if end < count else count
+            yield matcher, self.events.slice(begin, size), now
 
 
-def _pushed(stream: pa.Table, order: Numbers, speculation: Any) -> int:
+def _pushed(arrival: Arrival, options: Options) -> int:
     """How many matches there are in the end."""
-    for matcher, batch, now in _batches(stream, order, speculation, BATCH):
+    for matcher, batch, now in arrival.batches(options, BATCH):
         matcher.push(batch, watermark=now)
     matcher.finish()
     return int(matcher.report.matches)
@@ -129,7 +144,8 @@ def _told(stream: pa.Table, order: Numbers, speculation: Any) -> Figures:
     seconds, withdrawn, rows = [], 0, 0
     standing: dict[int, tuple[int, int, int]] = {}
     query = query_1(1, WINDOW, ignores=True)
-    for place, (matcher, batch, now) in enumerate(_batches(stream, order, speculation, TOLD, query)):
+    batches = Arrival.of(stream, order).batches({"speculation": speculation}, TOLD, query)
+    for place, (matcher, batch, now) in enumerate(batches):
         told, took = timed(partial(matcher.push, batch, watermark=now), process_time)
         seconds.append(took)
         rows += told.num_rows
@@ -181,7 +197,7 @@ def _each(stream: pa.Table, order: Numbers) -> dict[str, list[float]]:
     """How long the push of each event takes, of those in order and of those that are late."""
     took: dict[str, list[float]] = {"in order": [], "late": []}
     latest = -1
-    for matcher, batch, now in _batches(stream, order, "inf", 1):
+    for matcher, batch, now in Arrival.of(stream, order).batches({"speculation": "inf"}, 1):
         time = batch["ts"][0].as_py()
         series = "in order" if time > latest else "late"
         latest = max(latest, time)
