@@ -10,6 +10,10 @@ import sys
 import time
 from pathlib import Path
 
+from pyspark.sql import DataFrame, SparkSession
+
+import ouzel as oz
+from ouzel.runtimes.spark.session import local_session
 from spark_events import Events
 
 
@@ -47,3 +51,20 @@ def killed_once(directory: Path, script: Path) -> Events:
             os.killpg(process.pid, signal.SIGKILL)
     found: Events = json.loads((directory / "found.json").read_text())
     return found
+
+
+# ---- in the process --------------------------------------------------------------------------------------
+
+
+def small_session() -> SparkSession:
+    """Spark in the process of a script."""
+    return local_session("local[2]", {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1g"})
+
+
+def write_found(directory: Path, matches: DataFrame) -> None:
+    """Write what a stream finds in all that there is, and then what it has written."""
+    sink = directory / "sink.parquet"
+    running = oz.write_stream(matches, sink, checkpoint=directory / "checkpoint", available_now=True)
+    running.awaitTermination()
+    found = [row.asDict() for row in matches.sparkSession.read.parquet(str(sink)).collect()]
+    (directory / "found.json").write_text(json.dumps(found), encoding="utf-8")

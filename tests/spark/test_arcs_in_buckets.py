@@ -13,52 +13,17 @@ import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from arc_cases import CHANGES, OTHER, ROWS, SPEC, Spec, expected
 from correction_cases import corrected, standing
 from ouzel.errors import StateError
 from ouzel.runtimes.revision import Revision
 from ouzel.runtimes.spark import bucket_state, processor
 from ouzel.runtimes.spark.rule_rows import RuleTables
 from spark_bench import END, Bench
-from spark_events import EVENT_TYPES, rows_of, stream
+from spark_events import rows_of, stream
 from spark_feeds import BUCKETS, Feed
 
-Spec = dict[str, Any]
-ARC: Spec = {"id": "a", "source": "q0", "target": "q1", "when": "e.type = 'A'", "set": {"n": "1", "who": "e.eid"}}
-NEXT: Spec = {"id": "b", "source": "q1", "target": "q1", "when": "e.x >= 1", "set": {"n": "n + 1"}}
-OTHER: Spec = {**NEXT, "id": "c", "when": "e.y = 0 AND n < 4"}
-SKIP: Spec = {**NEXT, "id": "d", "when": "e.x IS NULL", "set": {}}
-SPEC: Spec = {
-    "start": "q0",
-    "final": ["q1"],
-    "register": {"n": 0, "who": "-"},
-    "window": 30,
-    "partition": ["k"],
-    "arcs": [ARC, NEXT],
-}
 KINDS = pa.schema({"at": pa.int64(), "add": pa.string(), "remove": pa.list_(pa.string())})
-CHANGES: list[Spec] = [
-    {"at": 40, "add": json.dumps([OTHER]), "remove": ["b"]},
-    {"at": 90, "add": json.dumps([NEXT, SKIP]), "remove": ["c"]},
-    {"at": 90, "add": None, "remove": ["d"]},
-    {"at": 130, "add": json.dumps([{**ARC, "when": "e.type = 'B'"}]), "remove": ["a"]},
-]
-
-
-def living() -> oz.Automaton:
-    """The automaton with all arcs, and when they live."""
-    arcs = [
-        {**ARC, "lives": [[None, 130]]},
-        {**NEXT, "lives": [[None, 40], [90, None]]},
-        {**OTHER, "lives": [[40, 90]]},
-        {**ARC, "id": "later", "when": "e.type = 'B'", "lives": [[130, None]]},
-    ]
-    return oz.automaton({**SPEC, "arcs": arcs})
-
-
-def expected(events: list[Spec]) -> list[str]:
-    found = oz.match([*events, END], living(), engine="reference", types=EVENT_TYPES)
-    assert found
-    return rows_of([row for row in found if row["valid_from"] < END["ts"]])
 
 
 @pytest.mark.parametrize("speculation", [None, 0, "inf"])
@@ -144,7 +109,7 @@ def test_a_stream_on_spark(feed: Feed, tmp_path: Path) -> None:
     refused = 0
     for more in ([], [events[80:], [END]]):
         feed.add(*more)
-        changes = oz.read_stream(arcs, "at long, add string, remove array<string>", session=feed.spark)
+        changes = oz.read_stream(arcs, ROWS, session=feed.spark)
         feed.run(oz.automaton(SPEC), BUCKETS, arcs=changes, report=report)
         refused += sum(row["refused"] for row in feed.metrics)
     assert refused == 1

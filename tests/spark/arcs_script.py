@@ -1,0 +1,26 @@
+"""A stream of corrected events and one of arcs, reported before it is final, in a process that is killed.
+
+python arcs_script.py DIRECTORY
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import ouzel as oz
+from arc_cases import ROWS, SPEC
+from spark_events import SCHEMA
+from spark_kills import small_session, write_found
+
+
+def main(directory: Path) -> None:
+    how = {"session": small_session(), "maxFilesPerTrigger": 1}
+    events = oz.read_stream(directory / "events", f"{SCHEMA}, op int", **how)
+    arcs = oz.read_stream(directory / "arcs", ROWS, **how)
+    corrected = {"op": "op", "speculation": "inf", "watermark": 10, "spark": oz.SparkOptions(buckets=3)}
+    write_found(directory, oz.match(events, oz.automaton(SPEC), arcs=arcs, **corrected))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
