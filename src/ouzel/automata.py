@@ -105,7 +105,10 @@ def automaton(
         try:
             spec = json.loads(spec)
         except ValueError as error:
-            raise OuzelError(f"automaton: required a dict, or the same as JSON; got a text: {error}") from None
+            raise OuzelError(
+                f"automaton: required a dict, or the same as JSON; got the text {spec[:40]!r}: {error}\n"
+                "  hint: of a file give what is in it, Path(…).read_text()"
+            ) from None
     return Automaton(read_automaton(spec))
 
 
