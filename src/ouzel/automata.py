@@ -101,15 +101,17 @@ def automaton(
         spec |= {"partition": partition, "events": events, "states": states, "arcs": arcs}
     elif start is not None or final or register or window or partition or events or states or arcs:
         raise OuzelError("automaton: required a specification, or its parts; got both")
-    if isinstance(spec, str):
-        try:
-            spec = json.loads(spec)
-        except ValueError as error:
-            raise OuzelError(
-                f"automaton: required a dict, or the same as JSON; got the text {spec[:40]!r}: {error}\n"
-                "  hint: of a file give what is in it, Path(…).read_text()"
-            ) from None
-    return Automaton(read_automaton(spec))
+    return Automaton(read_automaton(_read(spec) if isinstance(spec, str) else spec))
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise OuzelError(
+            f"automaton: required a dict, or the same as JSON; got the text {text[:40]!r}: {error}\n"
+            "  hint: of a file give what is in it, Path(…).read_text()"
+        ) from None
 
 
 def _name(where: str, name: Any) -> str:

@@ -76,13 +76,13 @@ def test_what_is_wrong(change: dict[str, Any], message: str) -> None:
 def test_json_that_is_none() -> None:
     with pytest.raises(oz.OuzelError, match="the same as JSON"):
         oz.automaton("{'start'")
+    with pytest.raises(oz.OuzelError, match=r"got the text 'base.json': .*\n  hint: of a file give what is in it"):
+        oz.automaton("base.json")
 
 
 def test_neither_or_both() -> None:
     with pytest.raises(oz.OuzelError, match="got neither"):
         oz.automaton()
-    with pytest.raises(oz.OuzelError, match=r"got the text 'base.json': .*\n  hint: of a file give what is in it"):
-        oz.automaton("base.json")
     with pytest.raises(oz.OuzelError, match="got both"):
         oz.automaton(SPEC, start="q0")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import ouzel as oz
 from arc_cases import ROWS, SPEC
@@ -15,11 +16,13 @@ from spark_kills import small_session, write_found
 
 
 def main(directory: Path) -> None:
-    how = {"session": small_session(), "maxFilesPerTrigger": 1}
+    how: dict[str, Any] = {"session": small_session(), "maxFilesPerTrigger": 1}
     events = oz.read_stream(directory / "events", f"{SCHEMA}, op int", **how)
     arcs = oz.read_stream(directory / "arcs", ROWS, **how)
-    corrected = {"op": "op", "speculation": "inf", "watermark": 10, "spark": oz.SparkOptions(buckets=3)}
-    write_found(directory, oz.match(events, oz.automaton(SPEC), arcs=arcs, **corrected))
+    corrected: dict[str, Any] = {"op": "op", "speculation": "inf", "watermark": 10}
+    write_found(
+        directory, oz.match(events, oz.automaton(SPEC), arcs=arcs, **corrected, spark=oz.SparkOptions(buckets=3))
+    )
 
 
 if __name__ == "__main__":

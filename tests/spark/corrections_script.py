@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import ouzel as oz
 from correction_cases import BETWEEN
@@ -15,10 +16,10 @@ from spark_kills import small_session, write_found
 
 
 def main(directory: Path) -> None:
-    how = {"session": small_session(), "maxFilesPerTrigger": 1}
+    how: dict[str, Any] = {"session": small_session(), "maxFilesPerTrigger": 1}
     events = oz.read_stream(directory / "events", f"{SCHEMA}, op int", **how)
-    corrected = {"op": "op", "speculation": "inf", "watermark": 10, "spark": oz.SparkOptions(buckets=3)}
-    write_found(directory, oz.match(events, BETWEEN, **corrected))
+    corrected: dict[str, Any] = {"op": "op", "speculation": "inf", "watermark": 10}
+    write_found(directory, oz.match(events, BETWEEN, **corrected, spark=oz.SparkOptions(buckets=3)))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import ouzel as oz
 from rule_cases import SET
@@ -17,7 +18,7 @@ RULES = "id string, least long, valid_from long, valid_to long"
 
 
 def main(directory: Path) -> None:
-    how = {"session": small_session(), "maxFilesPerTrigger": 1}
+    how: dict[str, Any] = {"session": small_session(), "maxFilesPerTrigger": 1}
     events = oz.read_stream(directory / "events", SCHEMA, **how)
     rules = oz.read_stream(directory / "rules", RULES, **how)
     write_found(directory, oz.match(events, SET, rules=rules, watermark=10, spark=oz.SparkOptions(buckets=3)))
