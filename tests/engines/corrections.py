@@ -119,7 +119,7 @@ Nets = dict[str, "Counter[str]"]
 class Stream:
     """Rows by number, the order in which those that live came, and how far time is."""
 
-    query: Any
+    query: oz.Query
     table: pa.Table
     times: list[int]
     script: Script
@@ -265,6 +265,7 @@ class Driver:
 
 def check(query: Any, table: pa.Table, times: list[int], script: Script, **options: Any) -> Nets:
     """Push a table's rows as a script says; what is the net output at the end."""
+    query = oz.Query(query)
     stream = Stream(query, table, times, script, options)
     driver = Driver(stream)
     for action, number in script.actions:
