@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ouzel.logical.columns import needed_columns
 from ouzel.logical.pattern import edge_negatives, negatives_around
 from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer import Plan
@@ -88,7 +89,7 @@ class Region:
     def __init__(self, plan: Plan, keys: tuple[str, ...], number: int, limits: Limits, threads: int) -> None:
         """Begin; `number` tells the query from others."""
         self.name, self.column = plan.query.name, f"{BUCKET}{number}"
-        self._keys, self._threads = keys, threads
+        self._keys = keys
         assert plan.query.window is not None
         self.window = plan.query.window.limit + 1
         around = bool(negatives_around(plan.query.pattern))
@@ -98,6 +99,7 @@ class Region:
         """So far before an event others matter for what it changes."""
         self._plan = with_keys(plan, keys)
         self.chain = Chain([self._plan], limits, threads)
+        self._columns = needed_columns([self._plan.query])
         self._wrong, self._reported = Stretches(), list[Matches]()
         self.past = Counters()
 
@@ -183,8 +185,8 @@ class Region:
         if not len(region):
             return None
         since = int(before(region.after.min(keepdims=True), self.reach - self.window)[0])
-        events = tail.chosen(since, order.until, self.column, region.flags())
-        chain = Chain([self._plan], self.chain.limits, self._threads)
+        events = tail.chosen(since, order.until, self.column, region.flags(), {*self._columns, *order.ties})
+        chain = self.chain.anew()
         found = self._matches(*chain.found(order.apart(events), order.until))
         self.past.add(chain.counters(Counters()))
         return found.chosen(self._holds(region, found))
