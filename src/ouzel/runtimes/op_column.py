@@ -139,7 +139,7 @@ def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Readin
     own = np.flatnonzero(among(times, each_once(times[taking])))
     columns = [*reading.times, *identity] if identity else batch.events.table.column_names
     tables = [kept.table.select(columns), batch.events.table.select(columns).take(pa.array(own))]
-    numbers = row_numbers(pa.concat_tables(tables))
+    numbers = row_numbers(pa.concat_tables(tables).combine_chunks())
     signs = np.concatenate([np.full(len(places), INSERT), batch.signs[own]])
     taken, without = _paired(numbers, signs)
     from_kept = np.sort(taken[taken < len(places)])
