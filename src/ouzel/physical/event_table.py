@@ -5,7 +5,7 @@ Attributes of one name share a column where their types agree; types that clash 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
@@ -84,7 +84,7 @@ class EventTable:
     def taken(self, rows: Integers) -> EventTable:
         """Some of the events."""
         table = self.table.take(pa.array(rows))
-        return EventTable(table, self.schema, self.types.taken(rows), *self.intervals_of(rows))
+        return EventTable(table, self.schema, self.types.taken(rows, table), *self.intervals_of(rows))
 
     def slice(self, begin: int, end: int) -> EventTable:
         """The events from one row to another, of which nothing is copied."""
@@ -141,21 +141,41 @@ class EventTable:
         intervals = self.starts, self.ends, self.start_times, self.end_times
         return EventTable(table.select(names), self.schema, self.types, *intervals)
 
+    def with_types(self, columns: Collection[str]) -> EventTable:
+        """The events with only some of their columns, and that of their types, if one has these."""
+        held = self.types.held
+        return self.select(columns if held is None else {*columns, held})
+
     def followed_by(self, others: EventTable) -> EventTable:
         """These events and then others; a column that only some of them have is null for the rest."""
-        ends: Integers = np.concatenate([self.ends, others.ends], out=recycled(len(self) + len(others)))
-        timed = self.end_times is self.ends and others.end_times is others.ends
-        times = ends if timed else np.concatenate([self.end_times, others.end_times])
-        is_same = self.table.schema.equals(others.table.schema)
+        return EventTable.joined([self, others])
+
+    @classmethod
+    def joined(cls, some: Sequence[EventTable]) -> EventTable:
+        """The events of several tables, in their order, as `followed_by` has those of two."""
+        first, *others = some
+        if not others:
+            return first
+        ends: Integers = np.concatenate([one.ends for one in some], out=recycled(sum(map(len, some))))
+        timed = all(one.end_times is one.ends for one in some)
+        times = ends if timed else np.concatenate([one.end_times for one in some])
+        is_same = all(first.table.schema.equals(one.table.schema) for one in others)
         # to find a schema for both takes longer than to match a few events
         promoted = {} if is_same else {"promote_options": "default"}
-        table = pa.concat_tables([self.table, others.table], **promoted)
-        types = self.types.followed_by(others.types)
-        if not self.has_intervals and not others.has_intervals:
-            return EventTable.of_moments(table, self.schema, types, ends, times)
-        starts = np.concatenate([self.starts, others.starts])
-        start_times = np.concatenate([self.start_times, others.start_times])
-        return EventTable(table, self.schema, types, starts, ends, start_times, times)
+        table = pa.concat_tables([one.table for one in some], **promoted)
+        types = first.types.followed_by(*(one.types for one in others))
+        if not any(one.has_intervals for one in some):
+            return cls.of_moments(table, first.schema, types, ends, times)
+        starts = np.concatenate([one.starts for one in some])
+        start_times = np.concatenate([one.start_times for one in some])
+        return cls(table, first.schema, types, starts, ends, start_times, times)
+
+    @property
+    def whole(self) -> EventTable:
+        """The same with their columns in one piece, of which others are taken in a fraction of the time."""
+        table = self.table.combine_chunks()
+        types = self.types.held_by(table) or self.types
+        return EventTable(table, self.schema, types, self.starts, self.ends, self.start_times, self.end_times)
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 

@@ -26,17 +26,24 @@ class EventTypes:
     """The types of a table's events."""
 
     def __init__(
-        self, column: pa.ChunkedArray | Columns | None, names: tuple[str, ...], codes: Codes | None
+        self,
+        column: pa.ChunkedArray | Columns | None,
+        names: tuple[str, ...],
+        codes: Codes | None,
+        held: str | None = None,
     ) -> None:
-        """Take a column of names, or what gives one when it is asked for; or names and codes that are known."""
-        self._given = column
+        """Take a column of names, or what gives one when it is asked for; or names and codes that are known.
+
+        `held` is what that column is called in the table of the events, if it is there as it is.
+        """
+        self._given, self.held = column, held
         self._known = None if codes is None else (names, codes)
 
     @classmethod
-    def of_column(cls, column: pa.ChunkedArray) -> EventTypes:
-        """The types that a column names."""
+    def of_column(cls, column: pa.ChunkedArray, held: str | None = None) -> EventTypes:
+        """The types that a column names, which the table of the events may hold."""
         is_known = pa.types.is_dictionary(column.type) or column.type == pa.string()
-        return cls(column if is_known else column.cast(pa.string()), (), None)
+        return cls(column, (), None, held) if is_known else cls(column.cast(pa.string()), (), None)
 
     @cached_property
     def _column(self) -> pa.ChunkedArray | None:
@@ -111,28 +118,41 @@ class EventTypes:
         """Whether the codes of all types are known."""
         return self._known is not None or "_all" in self.__dict__
 
-    def taken(self, rows: Integers) -> EventTypes:
-        """The types of some of the events."""
+    def taken(self, rows: Integers, table: pa.Table | None = None) -> EventTypes:
+        """The types of some of the events, of which there may be the table already."""
+        if table is not None and (held := self.held_by(table)) is not None:
+            return held
         if not self._is_read and self._column is not None:
             column = self._column
             return EventTypes(lambda: column.take(pa.array(rows)), (), None)
         return EventTypes(None, self.names, self.codes[rows])
 
+    def held_by(self, table: pa.Table) -> EventTypes | None:
+        """The types of the events of a table of the same columns, if it holds them and they are not read yet."""
+        if self._is_read or self.held not in table.column_names:
+            return None
+        return EventTypes(table.column(self.held), (), None, self.held)
+
     def sliced(self, begin: int, end: int) -> EventTypes:
         """The types of the events from one row to another."""
         if not self._is_read and self._column is not None:
-            return EventTypes(self._column.slice(begin, end - begin), (), None)
+            return EventTypes(self._column.slice(begin, end - begin), (), None, self.held)
         return EventTypes(None, self.names, self.codes[begin:end])
 
-    def followed_by(self, others: EventTypes) -> EventTypes:
+    def followed_by(self, *others: EventTypes) -> EventTypes:
         """The types of these events and then of others."""
-        columns = [one._column for one in (self, others) if not one._is_read and one._column is not None]
-        if len(columns) == 2 and columns[0].type == columns[1].type:
+        every = (self, *others)
+        columns = [one._column for one in every if not one._is_read and one._column is not None]
+        if len(columns) == len(every) and all(one.type == columns[0].type for one in columns):
             chunks = [chunk for column in columns for chunk in column.chunks]
-            return EventTypes(pa.chunked_array(chunks, columns[0].type), (), None)
-        if self.names == others.names:
-            return EventTypes(None, self.names, np.concatenate([self.codes, others.codes]))
+            held = self.held if all(one.held == self.held for one in others) else None
+            return EventTypes(pa.chunked_array(chunks, columns[0].type), (), None, held)
         names = list(self.names)
-        names += [name for name in others.names if name not in names]
-        places = np.array([names.index(name) for name in others.names] or [0], np.int32)
-        return EventTypes(None, tuple(names), np.concatenate([self.codes, places[others.codes]]))
+        names += dict.fromkeys(name for one in others for name in one.names if name not in names)
+        return EventTypes(None, tuple(names), np.concatenate([one.among_all(names) for one in every]))
+
+    def among_all(self, names: list[str]) -> Codes:
+        """For every event, the place of its type among names of which those that there are are some."""
+        if tuple(names[: len(self.names)]) == self.names:
+            return self.codes
+        return np.array([names.index(name) for name in self.names] or [0], np.int32)[self.codes]

@@ -74,7 +74,8 @@ def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     # to join chunks makes their dictionaries one; Arrow's unify_dictionaries would look up what lies under nulls
     whole = _one_chunk(column)
     # places without a sign are not to be filled with -1
-    places = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    places = whole.indices.cast(pa.int64())
+    places = (places.fill_null(-1) if places.null_count else places).to_numpy(zero_copy_only=False)
     if is_ours or not len(whole.dictionary):
         return places, _one_chunk(plain(pa.chunked_array([whole.dictionary])))
     # a dictionary that came in may hold null, and a value several times

@@ -52,6 +52,12 @@ class Chain:
         self._none: EventTable | None = None
         self._begin(plans, shared(plans))
 
+    def anew(self) -> Chain:
+        """The same queries, before all events."""
+        made = Chain(self.all_plans, self.limits, self.threads)
+        made._none = self._none
+        return made
+
     def add(self, plans: Sequence[Plan], since: int = BEGINNING) -> None:
         """Begin more, which follow those that are there and see events that end at a time or later."""
         self._begin(plans, alone(plans), since)
@@ -177,7 +183,7 @@ class Chain:
 
     def _step(self, events: EventTable, now: int | None) -> tuple[dict[str, pa.Table], Found | None]:
         found: Found | None = None
-        self._none = self._none or events.none()
+        self._none = events.none() if self._none is None else self._none
         results: dict[str, pa.Table] = {}
         made: dict[str, EventTable] = {}
         settled: dict[str, int | None] = {}

@@ -13,7 +13,6 @@ import numpy as np
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.event_table import Integers
 from ouzel.physical.match_table import Flags
-from ouzel.runtimes.key_buckets import COUNT
 
 _NONE = np.zeros(0, np.int64)
 
@@ -43,11 +42,11 @@ class Stretches:
         """Some of them."""
         return Stretches(self.buckets[flags], self.after[flags], self.before[flags])
 
-    def flags(self) -> Flags:
-        """For every bucket there is, whether it is one of these."""
-        flags = np.zeros(COUNT, np.bool_)
-        flags[self.buckets] = True
-        return flags
+    def among(self, buckets: Integers) -> Stretches:
+        """Those of some buckets, each of which is one of these."""
+        flags = np.zeros(len(self), np.bool_)
+        flags[self.buckets.searchsorted(buckets)] = True
+        return self.chosen(flags)
 
     def hold(self, buckets: Integers, starts: Integers, ends: Integers) -> Flags:
         """Which matches are in such a bucket, and in its stretch."""

@@ -367,7 +367,7 @@ def _types(table: pa.Table, type_column: str | None) -> EventTypes:
         return EventTypes(None, (), np.zeros(0, np.int32))
     if type_column is None:
         return EventTypes(None, (UNTYPED,), np.zeros(table.num_rows, np.int32))
-    return EventTypes.of_column(table.column(type_column))
+    return EventTypes.of_column(table.column(type_column), type_column)
 
 
 def _ticks(table: pa.Table, time: str) -> Integers:

@@ -71,7 +71,7 @@ class Intake:
         column = table.column(self._type)
         if column.null_count:
             return None
-        types = EventTypes.of_column(column)
+        types = EventTypes.of_column(column, self._type)
         if self._declared is None:
             return types
         codes = types.among(self._declared)

@@ -167,7 +167,7 @@ class MembersMatching:
     def push(self, events: EventTable, now: int | None, tell: Tell | None = None) -> tuple[Found, ...]:  # noqa: ARG002
         """What each of them finds, in order of the moments at which matches end."""
         query = self.plan.query
-        self._none = self._none or events.none()
+        self._none = events.none() if self._none is None else self._none
         tables, spans = [], []
         for id_, one in self.alone.items():
             with advising(query, of_set(id_)):

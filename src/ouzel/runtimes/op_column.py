@@ -138,11 +138,12 @@ def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Readin
     places, kept = tail.at(times[taking])
     own = np.flatnonzero(among(times, each_once(times[taking])))
     columns = [*reading.times, *identity] if identity else batch.events.table.column_names
-    tables = [kept.table.select(columns), batch.events.table.take(pa.array(own)).select(columns)]
-    numbers = row_numbers(pa.concat_tables(tables))
+    tables = [kept.table.select(columns), batch.events.table.select(columns).take(pa.array(own))]
+    numbers = row_numbers(pa.concat_tables(tables).combine_chunks())
     signs = np.concatenate([np.full(len(places), INSERT), batch.signs[own]])
     taken, without = _paired(numbers, signs)
-    from_kept = taken[taken < len(places)]
+    from_kept = np.sort(taken[taken < len(places)])
+    from_kept = from_kept[np.argsort(kept.end_times[from_kept], kind="stable")]
     from_own = own[taken[taken >= len(places)] - len(places)]
     return Withdrawn(places[from_kept], from_own, own[without - len(places)], kept.taken(from_kept))
 

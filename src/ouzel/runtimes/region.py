@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ouzel.logical.columns import needed_columns
 from ouzel.logical.pattern import edge_negatives, negatives_around
 from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer import Plan
 from ouzel.physical.contract import Counters, Found
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
+from ouzel.physical.match_table import Flags
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.dirty import Stretches, after, before
 from ouzel.runtimes.key_buckets import COUNT, buckets
@@ -88,7 +91,7 @@ class Region:
     def __init__(self, plan: Plan, keys: tuple[str, ...], number: int, limits: Limits, threads: int) -> None:
         """Begin; `number` tells the query from others."""
         self.name, self.column = plan.query.name, f"{BUCKET}{number}"
-        self._keys, self._threads = keys, threads
+        self._keys = keys
         assert plan.query.window is not None
         self.window = plan.query.window.limit + 1
         around = bool(negatives_around(plan.query.pattern))
@@ -98,7 +101,10 @@ class Region:
         """So far before an event others matter for what it changes."""
         self._plan = with_keys(plan, keys)
         self.chain = Chain([self._plan], limits, threads)
+        self._columns = needed_columns([self._plan.query])
         self._wrong, self._reported = Stretches(), list[Matches]()
+        self._flags = np.zeros(COUNT, np.bool_)
+        self._none: Matches | None = None
         self.past = Counters()
 
     def buckets(self, table: pa.Table) -> pa.Array:
@@ -123,10 +129,10 @@ class Region:
         fresh = np.flatnonzero(kept < 0)
         kept[fresh] = np.arange(next_id, next_id + len(fresh))
         self._keep(replace(again, ids=kept))
-        withdrawn = changes(old.table.take(pa.array(gone)), old.ids[gone], -1)
-        inserted = changes(again.table.take(pa.array(fresh)), kept[fresh], 1)
         told, next_id = self._told(new, next_id + len(fresh))
-        return pa.concat_tables([withdrawn, inserted, told]), next_id
+        withdrawn = [changes(old.table.take(pa.array(gone)), old.ids[gone], -1)] if len(gone) else []
+        inserted = [changes(again.table.take(pa.array(fresh)), kept[fresh], 1)] if len(fresh) else []
+        return pa.concat_tables([*withdrawn, *inserted, told]), next_id
 
     def _told(self, new: Matches, next_id: int) -> tuple[pa.Table, int]:
         """What is found in order, to insert."""
@@ -143,23 +149,30 @@ class Region:
 
     def _region(self, order: Order, changed: EventTable, events: EventTable) -> Stretches:
         """Where to match again: around what has changed, and at the head in what is wrong there."""
+        region = Stretches()
         if len(changed):
             times, own = changed.end_times, changed.table.column(self.column).to_numpy()
-            spans = before(times, self.window), after(times, self.window)
-            self._wrong = self._wrong.joined(own, *spans)
-            region = Stretches().joined(own, *spans)
-        else:
-            region = Stretches()
+            region = region.joined(own, before(times, self.window), after(times, self.window))
+            self._wrong = self._wrong.joined(region.buckets, region.after, region.before)
         if not len(self._wrong):
             return region
         at_head = self._wrong
         if not self._waits and not order.is_over:
-            seen = np.zeros(COUNT, np.bool_)
-            seen[events.table.column(self.column).to_numpy()] = True
-            at_head = at_head.chosen(seen[at_head.buckets])
+            with self._marked(at_head) as flags:
+                own = events.table.column(self.column).to_numpy()
+                at_head = at_head.among(own[flags[own]])
         since = int(before(np.array([order.since]), self.window)[0])
         reach = np.full((2, len(at_head)), [[since], [END]])
         return region.joined(at_head.buckets, *reach)
+
+    @contextmanager
+    def _marked(self, some: Stretches) -> Iterator[Flags]:
+        """For every bucket there is, whether it is one of some: in a large array, which is made but once."""
+        self._flags[some.buckets] = True
+        try:
+            yield self._flags
+        finally:
+            self._flags[some.buckets] = False
 
     def _taken(self, region: Stretches) -> Matches | None:
         """Take out what was reported in a region."""
@@ -183,8 +196,10 @@ class Region:
         if not len(region):
             return None
         since = int(before(region.after.min(keepdims=True), self.reach - self.window)[0])
-        events = tail.chosen(since, order.until, self.column, region.flags())
-        chain = Chain([self._plan], self.chain.limits, self._threads)
+        columns = {*self._columns, *order.ties}
+        with self._marked(region) as flags:
+            events = tail.chosen(since, order.until, self.column, flags, columns)
+        chain = self.chain.anew()
         found = self._matches(*chain.found(order.apart(events), order.until))
         self.past.add(chain.counters(Counters()))
         return found.chosen(self._holds(region, found))
@@ -208,7 +223,8 @@ class Region:
         table, columns = keys_of(found, table, self._keys)
         own = buckets(columns) if len(matches) else np.zeros(0, np.int64)
         made = Matches(table, own, matches.start_times, matches.end_times, np.zeros(len(matches), np.int64))
-        self._none = made.chosen(np.zeros(len(made), np.bool_)) if len(made) else made
+        if self._none is None:
+            self._none = made.chosen(np.zeros(len(made), np.bool_)) if len(made) else made
         return made
 
     # ---- snapshots ---------------------------------------------------------------------------------------

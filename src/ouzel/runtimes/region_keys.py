@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from ouzel.errors import Span
 from ouzel.logical.bind_output import OutputColumn
 from ouzel.logical.expressions import Attribute, Element
 from ouzel.logical.partition_stream import partition_stream
+from ouzel.logical.pattern import Binds, Component, Disjunction, Pattern, Step
 from ouzel.logical.query import BoundQuery
 from ouzel.optimizer import Plan, choose_engine
 from ouzel.physical import ENGINES
@@ -43,12 +45,14 @@ def region_keys(query: BoundQuery, columns: pa.Schema) -> tuple[str, ...]:
 
 
 def with_keys(plan: Plan, keys: tuple[str, ...]) -> Plan:
-    """The plan of a query that returns its key beside: by every variable, as some may be bound to nothing."""
+    """The plan of a query that returns its key beside: by one variable, or all that may be bound to nothing."""
     query = plan.query
     if not query.output:
         return plan
     more: list[OutputColumn] = []
-    for component in (one for one in query.components if not one.negative):
+    for component in next(([one] for one in _bound(query.pattern)), query.components):
+        if component.negative:
+            continue
         element = Element.FIRST if component.is_array else Element.SINGLE
         held = {one.name: one.type for kind in component.types for one in (kind.attributes or {}).values()}
         for number, name in enumerate(keys):
@@ -56,6 +60,16 @@ def with_keys(plan: Plan, keys: tuple[str, ...]) -> Plan:
             more.append(OutputColumn(f"{KEY}{number}.{component.position}", attribute))
     tuning = dict(plan.rivals.tuning)
     return choose_engine(replace(query, output=(*query.output, *more)), ENGINES, plan.engine, tuning)
+
+
+def _bound(pattern: Pattern) -> Iterator[Component]:
+    """The components that are bound to an event in every match."""
+    if isinstance(pattern, Step):
+        if pattern.component.binds is Binds.ONE:
+            yield pattern.component
+    elif not isinstance(pattern, Disjunction):
+        for item in pattern.items:
+            yield from _bound(item)
 
 
 def keys_of(found: Found, table: pa.Table, keys: tuple[str, ...]) -> tuple[pa.Table, list[pa.ChunkedArray]]:

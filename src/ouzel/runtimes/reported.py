@@ -215,6 +215,8 @@ def compared(before: pa.Table, were: Integers, after: pa.Table) -> tuple[Integer
 
     Of equal rows those with the least ids stay.
     """
+    if not before.num_rows or not after.num_rows:
+        return np.argsort(were), np.full(after.num_rows, -1, np.int64)
     numbers = row_numbers(_joined([before, after]))
     old, new = numbers[: len(were)], numbers[len(were) :]
     old_order, new_order = np.lexsort((were, old)), np.argsort(new, kind="stable")

@@ -332,8 +332,8 @@ class Revising(Matcher):
         self._tail.remove(found.kept)
         self._tail.add(events)
         late = events.slice(0, int(events.end_times.searchsorted(now)))
-        gone = found.events.taken(np.flatnonzero(found.events.end_times < now)) if len(found.events) else late
-        return late if gone is late else late.followed_by(gone)
+        gone = in_order(found.events, found.events.end_times < now)
+        return late.followed_by(gone) if len(gone) else late
 
     def _punctuate(self, until: int | None) -> None:
         """Let time pass: to what is said, and with the events if they do that."""

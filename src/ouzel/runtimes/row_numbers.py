@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ouzel.logical.values import Kind, from_arrow
 from ouzel.physical.event_table import Integers
 from ouzel.physical.finish.distinct_rows import with_one_zero
-from ouzel.physical.meaning import encoded, plain
+from ouzel.physical.meaning import encoded, integers, plain
 
 
 def row_numbers(table: pa.Table) -> Integers:
@@ -23,21 +23,44 @@ def row_numbers(table: pa.Table) -> Integers:
     >>> row_numbers(pa.table({"a": [1, 1, 1], "b": [None, 2.0, None]})).tolist()
     [0, 1, 0]
     """
-    return _together((_numbers(column) for column in with_one_zero(table).columns), table.num_rows)
+    return _together(with_one_zero(table).columns, table.num_rows)
 
 
-def _together(columns: Iterable[Integers], count: int) -> Integers:
-    numbers = np.zeros(count, np.int64)
-    for column in columns:
-        numbers = _next(numbers, column)
-    return numbers
+def _together(columns: Iterable[pa.ChunkedArray], count: int) -> Integers:
+    numbers, most = np.zeros(count, np.int64), 1
+    for values in map(_spread, columns) if count else ():
+        many = int(values.max()) + 2
+        if most > _WIDE:
+            numbers, most = _dense(numbers), count
+        # such numbers need not be dense until they are too large
+        numbers, most = numbers * many + values + 1, most * many
+    return _dense(numbers)
+
+
+_WIDE = 1 << 31
+"""The product of two such numbers is still one."""
+
+
+def _spread(column: pa.ChunkedArray) -> Integers:
+    """Numbers of the values of a column, -1 for null; of whole numbers that are not far apart, by themselves."""
+    if pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type):
+        values = integers(column)
+        least = int(values.min())
+        if not column.null_count and int(values.max()) - least < _WIDE - 2:
+            return values - least
+    return _numbers(column)
 
 
 def _next(numbers: Integers, values: Integers) -> Integers:
     """The numbers of pairs; values are numbers from -1 on."""
     if not len(numbers):
         return numbers
-    _, found = np.unique(numbers * (int(values.max()) + 2) + values + 1, return_inverse=True)
+    return _dense(numbers * (int(values.max()) + 2) + values + 1)
+
+
+def _dense(numbers: Integers) -> Integers:
+    """Numbers from 0 on, in the same order."""
+    _, found = np.unique(numbers, return_inverse=True)
     numbered: Integers = found.reshape(-1).astype(np.int64, copy=False)
     return numbered
 
@@ -50,7 +73,7 @@ def _numbers(column: pa.ChunkedArray) -> Integers:
     if pa.types.is_dictionary(arrow) and pa.types.is_nested(arrow.value_type):
         return _numbers(plain(column))
     if pa.types.is_struct(arrow):
-        fields = _together((_numbers(field) for field in _fields(column)), len(column))
+        fields = _together(_fields(column), len(column))
         return np.where(column.is_null().to_numpy(), -1, fields)
     if pa.types.is_map(arrow) or isinstance(arrow, _LISTS):
         return _lists(column)

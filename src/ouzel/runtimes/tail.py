@@ -7,9 +7,8 @@ whoever reads a stretch of time merges the few runs that have events in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -101,8 +100,8 @@ class Tail:
             some = runs[-FANOUT:]
             if sum(map(len, some)) > LARGEST:
                 break
-            merged = _merged([run.left for run in some], self.none)
-            runs[-FANOUT:] = [Run(_whole(merged))] if len(merged) else []
+            merged = _merged(some, self.none)
+            runs[-FANOUT:] = [Run(merged.whole)] if len(merged) else []
 
     def remove(self, chosen: Integers) -> None:
         """Drop events by their places, as `at` and `every` tell them."""
@@ -114,20 +113,20 @@ class Tail:
                 self._runs[place] = run.without(own)
 
     def at(self, times: Integers) -> tuple[Integers, EventTable]:
-        """The events at some times, by time: their places, and themselves."""
+        """The events at some times, those of one time as they came: their places, and themselves."""
         times = each_once(times)
         begin, places, found = 0, [np.zeros(0, np.int64)], []
         for run in self._runs if len(times) else ():
-            first, last = run.edges(int(times[0]), int(times[-1]) + 1)
-            is_there = among(run.events.end_times[first:last], times)
+            first = run.events.end_times.searchsorted(times)
+            counts = run.events.end_times.searchsorted(times, side="right") - first
+            own = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
             if run.gone is not None:
-                is_there &= ~run.gone[first:last]
-            own = first + np.flatnonzero(is_there)
+                own = own[~run.gone[own]]
             if len(own):
                 places.append(own + begin)
                 found.append(run.events.taken(own))
             begin += len(run)
-        return self._placed(places, found)
+        return np.concatenate(places), EventTable.joined(found).whole if found else self.none
 
     def every(self) -> tuple[Integers, EventTable]:
         """All events, by time: their places, and themselves."""
@@ -136,16 +135,13 @@ class Tail:
             places.append(begin + (np.arange(len(run)) if run.gone is None else np.flatnonzero(~run.gone)))
             found.append(run.left)
             begin += len(run)
-        return self._placed(places, found)
-
-    def _placed(self, places: list[Integers], found: list[EventTable]) -> tuple[Integers, EventTable]:
-        events = _joined(found, self.none)
+        events = EventTable.joined(found) if found else self.none
         order = np.argsort(events.end_times, kind="stable")
         return np.concatenate(places)[order], events.taken(order)
 
     def between(self, since: int, until: int | None) -> EventTable:
         """The events from one time up to before another; None says all that follow."""
-        return _merged([run.left for run in self._between(since, until)], self.none)
+        return _merged(list(self._between(since, until)), self.none)
 
     def _between(self, since: int, until: int | None) -> Iterator[Run]:
         for run in self._runs:
@@ -153,16 +149,21 @@ class Tail:
             if first < last:
                 yield run.slice(first, last)
 
-    def chosen(self, since: int, until: int | None, column: str, flags: Flags) -> EventTable:
-        """Of the events between two times, those for which a flag is set at the number in a column."""
+    def chosen(
+        self, since: int, until: int | None, column: str, flags: Flags, columns: Collection[str]
+    ) -> EventTable:
+        """Of the events between two times, those for which a flag is set at the number in a column.
+
+        They have some columns only, and that of their types, if one has these.
+        """
         found = []
         for run in self._between(since, until):
             is_chosen = flags[run.events.table.column(column).to_numpy()]
             if run.gone is not None:
                 is_chosen &= ~run.gone
-            own = np.flatnonzero(is_chosen)
-            found += [run.events.taken(own)] if len(own) else []
-        return _merged(found, self.none)
+            own, events = np.flatnonzero(is_chosen), run.events.with_types(columns)
+            found += [Run(events.taken(own))] if len(own) else []
+        return _merged(found, self.none.with_types(columns))
 
     def count(self, since: int, until: int) -> int:
         """How many events there are between two times."""
@@ -203,13 +204,15 @@ class Tail:
         self.add(EventTable.of_state(state, self.none.schema))
 
 
-def _joined(some: list[EventTable], none: EventTable) -> EventTable:
-    return reduce(EventTable.followed_by, some) if some else none
-
-
-def _merged(some: list[EventTable], none: EventTable) -> EventTable:
-    """Events that came one after the other, by time."""
-    return in_order(_joined(some, none))
+def _merged(runs: list[Run], none: EventTable) -> EventTable:
+    """The events that are there of runs that came one after the other, by time."""
+    if not runs:
+        return none
+    events = EventTable.joined([run.events for run in runs])
+    if all(run.gone is None for run in runs):
+        return in_order(events)
+    there = [np.ones(len(run), np.bool_) if run.gone is None else ~run.gone for run in runs]
+    return in_order(events, np.concatenate(there))
 
 
 def among(times: Integers, some: Integers) -> Flags:
@@ -223,19 +226,6 @@ def in_order(events: EventTable, chosen: Flags | None = None) -> EventTable:
     times = events.end_times
     is_ordered = len(times) < 2 or bool((times[1:] >= times[:-1]).all())
     if chosen is None or chosen.all():
-        return events if is_ordered else events.taken(np.argsort(times, kind="stable"))
+        return events if is_ordered else events.whole.taken(np.argsort(times, kind="stable"))
     rows = np.flatnonzero(chosen)
-    return events.taken(rows if is_ordered else rows[np.argsort(times[rows], kind="stable")])
-
-
-def _whole(events: EventTable) -> EventTable:
-    """The events with their columns in one piece."""
-    return EventTable(
-        events.table.combine_chunks(),
-        events.schema,
-        events.types,
-        events.starts,
-        events.ends,
-        events.start_times,
-        events.end_times,
-    )
+    return events.whole.taken(rows if is_ordered else rows[np.argsort(times[rows], kind="stable")])
