@@ -119,3 +119,6 @@ def test_a_stream_on_spark(feed: Feed, tmp_path: Path) -> None:
     wrong = feed.spark.readStream.schema("at long, plus string").json(str(arcs))
     with pytest.raises(oz.SchemaError, match="arcs: required a column 'add' or 'remove'"):
         oz.match(feed.read(), oz.automaton(SPEC), arcs=wrong)
+    misspelt = feed.spark.readStream.schema("att long, add string").json(str(arcs))
+    with pytest.raises(oz.SchemaError, match="arcs: unknown column 'att'\n  hint: did you mean 'at'"):
+        oz.match(feed.read(), oz.automaton(SPEC), arcs=misspelt)

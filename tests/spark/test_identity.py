@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -62,3 +63,20 @@ def test_a_stream_started_otherwise_is_refused_by_its_state(feed: Feed) -> None:
         "  window: 1 hour, now 2 hours\n"
         "  hint: go on with the query that it was begun with, or begin a new checkpoint\n"
     ) in str(caught.value)
+
+
+def test_files_of_another_checkpoint_are_refused(feed: Feed) -> None:
+    feed.add([A], [{**A, "eid": "b", "ts": 2, "type": "B"}, END])
+    run(feed, QUERY.format("1 hour"))
+    assert feed.found().count() == 1
+    older = feed.checkpoint.with_name("older")
+    shutil.copytree(feed.checkpoint, older, ignore=shutil.ignore_patterns("1", ".1.crc"))
+    for other in (feed.checkpoint.with_name("new"), older):
+        feed.checkpoint = other
+        with pytest.raises(oz.StateError, match="required a directory without files of a stream"):
+            run(feed, QUERY.format("1 hour"))
+    assert not feed.checkpoint.with_name("new").exists()
+    feed.sink = feed.sink.with_name("elsewhere")
+    feed.checkpoint = feed.checkpoint.with_name("new")
+    run(feed, QUERY.format("1 hour"))
+    assert feed.found().count() == 1

@@ -138,3 +138,28 @@ def test_what_cannot_be_applied(feed: Feed, tmp_path: Path) -> None:
         ran = CliRunner().invoke(app, ["run", BETWEEN, "--stream", str(feed.source), *arguments])
         assert ran.exit_code == 2
         assert message in " ".join(ran.output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("match_id bigint, a text, b text", 'a key on match_id alone, .*; "own" has none'),
+        ("match_id bigint, a text, b text, PRIMARY KEY (match_id, a)", "a key on match_id alone"),
+        ("match_id bigint PRIMARY KEY, a text", '"own" lacks b'),
+        ("match_id bigint PRIMARY KEY, a text, b text, c int NOT NULL", '"own" wants values for c'),
+        ("match_id bigint UNIQUE, a text, b text, c int NOT NULL DEFAULT 1, d serial, e int", None),
+    ],
+)
+def test_a_table_of_ones_own(spark: SparkSession, postgres: str, columns: str, message: str | None) -> None:
+    sink = Postgres(postgres, "own", {})
+    changes = spark.createDataFrame([(1, 7, "x", "y")], "op byte, match_id long, a string, b string")
+    with sink._connected(spark) as connection:
+        connection.createStatement().execute(f"DROP TABLE IF EXISTS own; CREATE TABLE own ({columns})")
+    if message is not None:
+        with pytest.raises(oz.OuzelError, match=f"upsert: required .*{message}"):
+            sink.check(changes)
+        return
+    sink.check(changes)
+    sink(changes, 0)
+    [row] = read(spark, postgres, "own").collect()
+    assert (row["match_id"], row["a"], row["c"]) == (7, "x", 1)

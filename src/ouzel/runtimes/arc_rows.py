@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.compile import compile_query
-from ouzel.errors import OuzelError, SchemaError, StateError, listed
+from ouzel.errors import OuzelError, SchemaError, StateError, did_you_mean, listed
 from ouzel.language import automaton_tree, parse
 from ouzel.language.automaton_spec import written_automaton
 from ouzel.language.document import automaton_entry, document
@@ -55,6 +55,10 @@ class ArcColumns:
         names = [name for name in (ADD, REMOVE) if name in given.names]
         if not names:
             raise SchemaError(f"arcs: required a column '{ADD}' or '{REMOVE}'; got {listed(given.names)}")
+        for name in given.names:
+            meant = did_you_mean(name, {AT, ADD, REMOVE} - {*given.names})
+            if meant and name not in (AT, ADD, REMOVE):
+                raise SchemaError(f"arcs: unknown column '{name}'\n  hint: {meant}")
         for name in names:
             arrow = given.field(name).type
             of_texts = pa.types.is_list(arrow) and pa.types.is_string(arrow.value_type)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, listed
 from ouzel.runtimes.op_column import INSERT, WITHDRAW
 from ouzel.runtimes.reported import MATCH_ID, OP
 from ouzel.runtimes.spark.columns import backquoted
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 SCHEME = "jdbc:postgresql:"
 BESIDE = "__ouzel"
 """How the name of the table ends to which a micro-batch is written before it is applied."""
+
+_COLUMNS = """
+    SELECT attname, attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = '', EXISTS (
+        SELECT FROM pg_index WHERE indrelid = attrelid AND indisunique AND indisvalid AND indpred IS NULL
+            AND indnkeyatts = 1 AND indkey[0] = attnum)
+    FROM pg_attribute WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped"""
+"""The columns of a table, whether they want a value, and whether each is a key by itself."""
 
 
 def is_postgres(place: str) -> bool:
@@ -39,12 +46,31 @@ class Postgres:
         self.table, self.beside = quoted(table), quoted(table + BESIDE)
 
     def check(self, changes: DataFrame) -> None:
-        """Find the driver, and connect."""
+        """Find the driver, connect, and look whether the table can take changes, if it is there."""
         session = changes.sparkSession
         if is_connect(session):
             raise OuzelError("upsert: not to be had over Spark Connect\n  hint: write a change log, and apply it")
-        with self._connected(session):
-            pass
+        with self._connected(session) as connection:
+            if self._is_there(connection):
+                self._check_table(connection, [name for name in changes.columns if name != OP])
+
+    def _check_table(self, connection: Any, names: list[str]) -> None:
+        asked = connection.prepareStatement(_COLUMNS)
+        asked.setString(1, self.table)
+        found, columns, key = asked.executeQuery(), {}, False
+        while found.next():
+            columns[str(found.getString(1))] = bool(found.getBoolean(2))
+            key |= str(found.getString(1)) == MATCH_ID and bool(found.getBoolean(3))
+        missing = [name for name in names if name not in columns]
+        wanted = [name for name, is_wanted in columns.items() if is_wanted and name not in names]
+        if missing or wanted:
+            problem = f"lacks {listed(missing)}" if missing else f"wants values for {listed(wanted)}"
+            raise OuzelError(f"upsert: required a table with the columns of the changes; {self.table} {problem}")
+        if not key:
+            raise OuzelError(
+                f"upsert: required a key on match_id alone, by which changes are applied; {self.table} has none\n"
+                f"  hint: ALTER TABLE {self.table} ADD PRIMARY KEY ({MATCH_ID})"
+            )
 
     def __call__(self, changes: DataFrame, batch: int) -> None:  # noqa: ARG002
         """Apply the changes of a micro-batch."""

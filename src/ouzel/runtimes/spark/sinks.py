@@ -12,6 +12,7 @@ from ouzel.runtimes.spark.postgres import is_postgres
 from ouzel.runtimes.spark.sources import FORMATS
 from ouzel.runtimes.spark.topics import topic_of
 from ouzel.runtimes.spark.upserts import upsert_to
+from ouzel.runtimes.spark.written import check_written
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -64,6 +65,7 @@ def write_stream(
         if kind is None:
             known = ", ".join(FORMATS)
             raise OuzelError(f"'{to}': required a name that ends in {known}, or a format; got neither")
+        check_written(matches.sparkSession, to, checkpoint)
         writer = matches.writeStream.format(kind).options(**options).option("path", str(to))
     return started(matches, writer, checkpoint, available_now=available_now)
 
