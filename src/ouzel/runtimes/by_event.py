@@ -34,9 +34,9 @@ def keeps_by_event(plans: Sequence[Plan], ties: Sequence[str], *, by_arrival: bo
     if len(plans) != 1 or ties or by_arrival or not isinstance(plan := plans[0].physical, RowPlan):
         return False
     automaton = plan.written.automaton
-    if plan.epochs is None or automaton is None or automaton.types is not None:
+    if plan.epochs is None or automaton is None or automaton.types is not None or automaton.waits:
         return False
-    return not automaton.waits and not plan.operands.calls
+    return not plan.by_event[1].calls
 
 
 class ByEvent:
