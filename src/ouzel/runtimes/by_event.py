@@ -21,7 +21,7 @@ from ouzel.physical.match_table import Flags
 from ouzel.physical.memory.growing import Growing
 from ouzel.runtimes.promises import Promise, Promises
 from ouzel.runtimes.reported import changes
-from ouzel.runtimes.results import result_table
+from ouzel.runtimes.results import register_table
 from ouzel.runtimes.tail import Tail
 from ouzel.state.parts import in_parts, part
 
@@ -127,7 +127,7 @@ class ByEvent:
     def _rows(self, runs: Integers) -> pa.Table:
         """What is told of runs."""
         if len(runs) or self._nothing is None:
-            found = result_table(self.runs.found(runs, self._none))
+            found = register_table(self.runs.plan.written, *self.runs.rows(runs))
             self._nothing = found.slice(0, 0)
             return found
         return self._nothing
