@@ -216,7 +216,8 @@ def times_column(values: Any, arrow: pa.DataType) -> pa.Array:
         return pa.array(values, pa.int64()).cast(pa.int32()).cast(pa.date32()).cast(arrow)
     if pa.types.is_time32(arrow):
         return pa.array(values, pa.int64()).cast(pa.int32()).cast(arrow)
-    return pa.array(values, pa.int64()).cast(arrow)
+    ticks = pa.array(values, pa.int64())
+    return ticks if arrow == ticks.type else ticks.cast(arrow)
 
 
 def key_values(column: pa.ChunkedArray, *, real: bool = False) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ouzel.logical.times import BEGINNING
+from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.automaton.by_event import RunsByEvent
 from ouzel.physical.automaton.counted import miscounted
@@ -21,7 +21,7 @@ from ouzel.physical.match_table import Flags
 from ouzel.physical.memory.growing import Growing
 from ouzel.runtimes.promises import Promise, Promises
 from ouzel.runtimes.reported import changes
-from ouzel.runtimes.results import result_table
+from ouzel.runtimes.results import register_table
 from ouzel.runtimes.tail import Tail
 from ouzel.state.parts import in_parts, part
 
@@ -34,9 +34,9 @@ def keeps_by_event(plans: Sequence[Plan], ties: Sequence[str], *, by_arrival: bo
     if len(plans) != 1 or ties or by_arrival or not isinstance(plan := plans[0].physical, RowPlan):
         return False
     automaton = plan.written.automaton
-    if plan.epochs is None or automaton is None or automaton.types is not None:
+    if plan.epochs is None or automaton is None or automaton.types is not None or automaton.waits:
         return False
-    return not automaton.waits and not plan.operands.calls
+    return not plan.by_event[1].calls
 
 
 class ByEvent:
@@ -53,6 +53,8 @@ class ByEvent:
         self.name, self._none, self._limits = plan.query.name, none, limits
         self.runs = RunsByEvent(plan.physical, limits, sequence)
         self._nothing: pa.Table | None = None
+        self._new = none
+        """The events of the latest batch, until they come."""
         self.now = self._passed = BEGINNING
         self._next_id = self._next_serial = self._first_serial = 0
         self._numbers = Growing(np.int64)
@@ -63,7 +65,8 @@ class ByEvent:
         serials = np.arange(self._next_serial, self._next_serial + len(events))
         self._next_serial += len(events)
         self._numbers.fill(self._next_serial - self._first_serial, -1)
-        return replace(events, table=events.table.append_column(SERIAL, pa.array(serials)))
+        self._new = replace(events, table=events.table.append_column(SERIAL, pa.array(serials)))
+        return self._new
 
     def begin(self) -> None:
         """Learn what columns look like."""
@@ -74,13 +77,21 @@ class ByEvent:
     def go(self, tail: Tail, changed: EventTable, until: int | None) -> dict[str, pa.Table]:
         """Let late events come and withdrawn ones go, then those before a time; what changes."""
         known = self._of(changed)
-        gone = known[known >= 0]
-        late = changed if not len(gone) else changed.taken(np.flatnonzero(known < 0))
-        events = tail.between(self.now, until)
-        if len(late):
-            events = late.followed_by(events)
+        events = self._coming(tail, changed, known, until)
         self.now = self.now if until is None else max(until, self.now)
-        return {self.name: self._changed(gone, events)}
+        return {self.name: self._changed(known[known >= 0], events)}
+
+    def _coming(self, tail: Tail, changed: EventTable, known: Integers, until: int | None) -> EventTable:
+        """The late ones of events that changed, and all before a time that have not come yet."""
+        new, self._new = self._new, self._none
+        if len(new) and (until is None or new.end_times[-1] < until):
+            waiting = len(new) - int(new.end_times.searchsorted(self.now))
+            # where no other is held, these are all, in one piece
+            if tail.count(self.now, END if until is None else until) == waiting:
+                return new
+        late = changed.taken(np.flatnonzero(known < 0)) if (known >= 0).any() else changed
+        events = tail.between(self.now, until)
+        return late.followed_by(events) if len(late) else events
 
     def miscounted(self, events: EventTable, gone: EventTable) -> Flags:
         """Which of some events have numbers that cannot be, once others are gone."""
@@ -127,7 +138,7 @@ class ByEvent:
     def _rows(self, runs: Integers) -> pa.Table:
         """What is told of runs."""
         if len(runs) or self._nothing is None:
-            found = result_table(self.runs.found(runs, self._none))
+            found = register_table(self.runs.plan.written, *self.runs.rows(runs))
             self._nothing = found.slice(0, 0)
             return found
         return self._nothing

@@ -5,6 +5,7 @@ Attributes and whole events are gathered from the event table, so that they keep
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +16,11 @@ import pyarrow.compute as pc
 from ouzel.logical.expressions import Aggregate, Attribute, Element, Events, Expression, Moment
 from ouzel.logical.output import event_fields, output_type
 from ouzel.logical.pattern import Component
+from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.closing import window_ends
 from ouzel.physical.contract import Found
 from ouzel.physical.event_table import Integers
-from ouzel.physical.finish.distinct_rows import with_one_zero
+from ouzel.physical.finish.distinct_rows import one_zero
 from ouzel.physical.limit_errors import FEWER, LimitError
 from ouzel.physical.match_table import Many, One, Pieces, ends_of
 from ouzel.physical.meaning import arrow_values, times_column
@@ -37,16 +39,25 @@ def result_table(found: Found, threads: int = 1) -> pa.Table:
     if found.query.members is not None:
         return set_table(found, threads)
     if found.rows is not None:
-        times = _times(found) if found.query.automaton is None else _lifetimes(found)
-        # of equal rows it must not matter which of them was computed
-        rows = found.rows if found.query.automaton is None else with_one_zero(found.rows)
-        return pa.table({**dict(zip(rows.column_names, rows.columns, strict=True)), **times})
+        columns = dict(zip(found.rows.column_names, found.rows.columns, strict=True))
+        if found.query.automaton is None:
+            return pa.table({**columns, **_times(found)})
+        return register_table(found.query, columns, found.matches.start_times, found.matches.end_times)
     builder = _Builder(found, threads)
     if found.query.output:
         columns = {column.name: builder.column(column.expression) for column in found.query.output}
     else:
         columns = builder.everything()
     return pa.table(columns)
+
+
+def register_table(
+    query: BoundQuery, register: Mapping[str, pa.ChunkedArray], starts: Integers, ends: Integers
+) -> pa.Table:
+    """The matches of a register automaton, of which the first events start and the last ones end at some times."""
+    # of equal rows it must not matter which of them was computed
+    columns = {name: one_zero(column) for name, column in register.items()}
+    return pa.table({**columns, **_lifetimes(query, starts, ends)})
 
 
 def set_table(found: Found, threads: int) -> pa.Table:
@@ -133,19 +144,18 @@ def _times(found: Found) -> dict[str, Any]:
     return {"start": times_column(starts, time), "end": times_column(ends, time)}
 
 
-def _lifetimes(found: Found) -> dict[str, Any]:
+def _lifetimes(query: BoundQuery, starts: Integers, ends: Integers) -> dict[str, Any]:
     """The intersection of the lifetimes of the events of matches (AFA, Definition 2)."""
-    time, window = found.query.schema.time.arrow, found.query.window
-    starts, ends = found.matches.start_times, found.matches.end_times
+    time, window = query.schema.time.arrow, query.window
     until = pa.nulls(len(ends), time) if window is None else _until(starts, window.limit, time)
-    if window is None or not (found.query.automaton and found.query.automaton.waits):
+    if window is None or not (query.automaton and query.automaton.waits):
         last = times_column(ends, time)
     else:
         # a match at the end of the window has that as both
         is_over = ends >= window_ends(starts, window.limit)
         last = times_column(np.where(is_over, starts, ends), time)
         last = pc.if_else(pa.array(is_over), until, last) if is_over.any() else last
-    return dict(zip(found.query.row_times, (last, until), strict=True))
+    return dict(zip(query.row_times, (last, until), strict=True))
 
 
 def _until(starts: Integers, limit: int, time: pa.DataType) -> pa.Array:
@@ -154,9 +164,12 @@ def _until(starts: Integers, limit: int, time: pa.DataType) -> pa.Array:
     least, most = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
     if pa.types.is_unsigned_integer(time):
         least, most = 0, min(2**bits - 1, 2**63 - 1)
-    is_there = starts <= max(most - limit, least - 1)
+    latest = max(most - limit, least - 1)
+    if starts.max(initial=latest) <= latest:
+        return times_column(starts + limit, time)
+    is_there = starts <= latest
     ends = times_column(np.where(is_there, starts + np.int64(min(limit, most)), 0), time)
-    return ends if is_there.all() else pc.if_else(pa.array(is_there), ends, pa.scalar(None, time))
+    return pc.if_else(pa.array(is_there), ends, pa.scalar(None, time))
 
 
 def _absent(rows: Integers | Pieces) -> pa.Array | None:

@@ -186,7 +186,7 @@ class Tail:
     def forget(self, before: int) -> None:
         """Forget the events before a time."""
         if any(run.events.end_times[0] < before for run in self._runs):
-            some = (run.since(before) for run in self._runs)
+            some = (run.since(before) for run in self._runs if run.events.end_times[-1] >= before)
             self._runs = [run for run in some if len(run)]
 
     def columns(self, name: str) -> Iterator[Integers]:

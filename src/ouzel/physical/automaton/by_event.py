@@ -18,7 +18,7 @@ from ouzel.physical.compiled.fill import settled
 from ouzel.physical.compiled.kernel import long_kernel_of
 from ouzel.physical.compiled.operands import HEAD, Written
 from ouzel.physical.compiled.texts import Texts
-from ouzel.physical.contract import Counters, Found
+from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
 from ouzel.physical.meaning import arrow_values, integers
@@ -161,19 +161,17 @@ class RunsByEvent(EventLists):
 
     # ---- matches -----------------------------------------------------------------------------------------
 
-    def found(self, runs: Integers, none: EventTable) -> Found:
-        """The rows of runs that are, or were, matches."""
-        query = self.plan.written
-        assert query.attributes is not None
-        starts = self.ri[runs, START]
-        ends = self.moments["times"].values[self.runs["ended_at"].values[runs]]
+    def rows(self, runs: Integers) -> tuple[dict[str, pa.ChunkedArray], Integers, Integers]:
+        """The registers of runs that are, or were, matches, and the times of their first and last events."""
+        attributes = self.plan.written.attributes
+        assert attributes is not None
         columns = {}
-        for one in query.attributes:
+        for one in attributes:
             register = next(r for r in self.plan.automaton.registers if getattr(r.of, "name", None) == one.name)
             values = register_values(register.of, partial(self._slot, runs), self.texts)
             columns[one.name] = pa.chunked_array([arrow_values(values, one.type, one.arrow)])
-        table = pa.table(columns) if columns else pa.table({"row": starts}).select([])
-        return Found.of_rows(query, table, (starts, ends, starts, ends), none)
+        ends = self.moments["times"].values[self.runs["ended_at"].values[runs]]
+        return columns, self.ri[runs, START], ends
 
     def _slot(self, runs: Integers, slot: Slot) -> Any:
         """What runs keep in a slot."""

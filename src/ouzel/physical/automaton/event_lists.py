@@ -102,21 +102,23 @@ class EventLists(ABC):
         is_event &= kept[np.maximum(self.events["moment_of"].values, 0)]
         event_numbers = _numbers(is_event)
         chosen = np.flatnonzero(kept)
-        for name in ("before", "after"):
-            moments[name].values[:] = _renumbered(moments[name].values, moment_numbers)
-        for name in ("run_first", "made_first"):
-            moments[name].values[:] = _renumbered(moments[name].values, run_numbers)
-        moments["event_first"].values[:] = _renumbered(moments["event_first"].values, event_numbers)
-        self.tails.values[:] = _renumbered(self.tails.values, moment_numbers)
+        parts = parts[chosen]
+        # mostly little is left: only that is numbered anew
         for column in moments.values():
             column.pick(chosen)
+        for name in ("before", "after"):
+            _renumber(moments[name], moment_numbers)
+        for name in ("run_first", "made_first"):
+            _renumber(moments[name], run_numbers)
+        _renumber(moments["event_first"], event_numbers)
+        _renumber(self.tails, moment_numbers)
         self._pick_runs(np.flatnonzero(is_run), run_numbers, moment_numbers, event_numbers)
-        self.events["moment_of"].values[:] = _renumbered(self.events["moment_of"].values, moment_numbers)
-        self.events["event_next"].values[:] = _renumbered(self.events["event_next"].values, event_numbers)
         places = np.flatnonzero(is_event)
         for column in (*self.events.values(), *self.columns):
             column.pick(places)
-        self._forget_partitions(parts[chosen])
+        _renumber(self.events["moment_of"], moment_numbers)
+        _renumber(self.events["event_next"], event_numbers)
+        self._forget_partitions(parts)
         if len(self.texts) > 2 * self._known_texts + SPARE:
             self._forget_texts()
             self._known_texts = len(self.texts)
@@ -135,23 +137,24 @@ class EventLists(ABC):
             return
         # the next that stays, of every run: pointers jump over those that go until none does
         target = following.copy()
-        while True:
-            is_gone = (target >= 0) & goes[np.maximum(target, 0)]
-            if not is_gone.any():
-                break
-            target[is_gone] = target[target[is_gone]]
+        # that of -1, none, is looked up behind the last
+        goes = np.append(goes, False)
+        places = np.flatnonzero(goes[target])
+        while len(places):
+            target[places] = target[target[places]]
+            places = places[goes[target[places]]]
         following[:] = target
-        is_gone = (first >= 0) & goes[np.maximum(first, 0)]
-        first[is_gone] = target[first[is_gone]]
+        places = np.flatnonzero(goes[first])
+        first[places] = target[first[places]]
 
     def _pick_runs(self, places: Integers, numbers: Integers, moments: Integers, events: Integers) -> None:
         runs = self.runs
-        for name in ("run_next", "made_next", "parent"):
-            runs[name].values[:] = _renumbered(runs[name].values, numbers)
-        runs["ended_at"].values[:] = _renumbered(runs["ended_at"].values, moments)
-        runs["event_of"].values[:] = _renumbered(runs["event_of"].values, events)
         for column in runs.values():
             column.pick(places)
+        for name in ("run_next", "made_next", "parent"):
+            _renumber(runs[name], numbers)
+        _renumber(runs["ended_at"], moments)
+        _renumber(runs["event_of"], events)
         self.ri[: len(places)], self.rf[: len(places)] = self.ri[places], self.rf[places]
         self.have_room(len(self.ri))
 
@@ -204,11 +207,11 @@ def _numbers(kept: Any) -> Integers:
     return found
 
 
-def _renumbered(values: Integers, numbers: Integers) -> Integers:
-    """Numbers replaced by new ones; what is negative is none, and stays."""
-    if not len(numbers):
-        return values
-    return np.where(values >= 0, numbers[np.maximum(values, 0)], values)
+def _renumber(column: Growing, numbers: Integers) -> None:
+    """Replace numbers by new ones; what is negative is none, and stays."""
+    values = column.values
+    if len(numbers):
+        values[:] = np.where(values >= 0, numbers[np.maximum(values, 0)], values)
 
 
 def longer(array: Any, length: int) -> Any:

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,12 @@ from ouzel.physical.compiled.sources import START, TIME, TYPE, Among, Derived, L
 from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.compiled.user_calls import called
 from ouzel.physical.event_table import EventTable, Integers, are_all
-from ouzel.physical.meaning import encoded, floats, integers, limbs, plain, python_values, unscaled
+from ouzel.physical.meaning import encoded, floats, integers, limbs, owned, plain, python_values, unscaled
 
 # The first number that leads to an error: below are a value that is there, and null.
 NOTED = 2
+# What is no column of events.
+_OWN = (TIME, START, TYPE)
 # How most numbers are stored.
 _PLAIN = {Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64()}
 
@@ -84,6 +87,8 @@ class Filling:
 
     def arrays(self, source: Source, value_type: ValueType) -> list[Any]:
         """The values and null flags of a column."""
+        if isinstance(source, str) and source not in _OWN:
+            return self._values(source, value_type)
         present = np.zeros(len(self.rows), np.bool_)
         match source:
             case Derived(expression):
@@ -105,18 +110,21 @@ class Filling:
             return [self.times, present]
         if source == START:
             return [self._starts(), present]
-        if source == TYPE:
-            numbers = self._numbers([*self.events.types.names] or [""])
-            return [numbers[self.events.types.codes[self.rows]], present]
-        return self._values(source, value_type)
+        numbers = self._numbers([*self.events.types.names] or [""])
+        return [numbers[self.events.types.codes[self.rows]], present]
 
     def _values(self, name: str, value_type: ValueType) -> list[Array]:
         """A column of the rows; NumPy picks numbers out of a plain one in far less time than Arrow takes rows."""
         whole = self.events.table.column(name)
         is_plain = whole.type == _PLAIN.get(value_type.kind) and not whole.null_count
-        if name in self._taken or not is_plain or are_all(self.rows, len(self.events)):
+        if name in self._taken or not is_plain:
             return self._column(self.column(name), value_type)
-        return [whole.to_numpy()[self.rows], np.zeros(len(self.rows), np.bool_)]
+        values = whole.to_numpy()
+        return [owned(values) if self._are_all else values[self.rows], np.zeros(len(self.rows), np.bool_)]
+
+    @cached_property
+    def _are_all(self) -> bool:
+        return are_all(self.rows, len(self.events))
 
     def _starts(self) -> Integers:
         """The times at which events start, which are those at which they end unless they last."""

@@ -9,6 +9,8 @@ import pyarrow.compute as pc
 from ouzel.physical.event_table import Integers, content_ranks, sortable
 from ouzel.physical.match_table import Flags
 
+_DOUBLE = pa.float64()
+
 
 def distinct_in_order(rows: pa.Table, starts: Integers, ends: Integers) -> Integers:
     """The same, each of equal ones once."""
@@ -37,18 +39,27 @@ def rows_in_order(rows: pa.Table, starts: Integers, ends: Integers, *, distinct:
 
 
 def with_one_zero(rows: pa.Table) -> pa.Table:
-    """The rows with 0.0 in the place of -0.0, which is equal: so it does not matter which of the two was there."""
+    """The rows with 0.0 in the place of -0.0 in all columns."""
     for place, name in enumerate(rows.column_names):
         column = rows.column(place)
-        is_encoded = pa.types.is_dictionary(column.type)
-        value_type = column.type.value_type if is_encoded else column.type
-        if pa.types.is_floating(value_type):
-            chunks = [_encoded_unsigned(one) if is_encoded else _unsigned(one) for one in column.chunks]
-            rows = rows.set_column(place, name, pa.chunked_array(chunks, column.type))
+        once = one_zero(column)
+        rows = rows if once is column else rows.set_column(place, name, once)
     return rows
 
 
+def one_zero(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column with 0.0 in the place of -0.0, which is equal: it must not matter which of them was there."""
+    is_encoded = pa.types.is_dictionary(column.type)
+    value_type = column.type.value_type if is_encoded else column.type
+    if not pa.types.is_floating(value_type):
+        return column
+    chunks = [_encoded_unsigned(one) if is_encoded else _unsigned(one) for one in column.chunks]
+    return pa.chunked_array(chunks, column.type)
+
+
 def _unsigned(values: pa.Array) -> pa.Array:
+    if values.type == _DOUBLE and not values.null_count:  # of few of them NumPy makes less ado
+        return pa.array(values.to_numpy() + 0.0)
     if pa.types.is_float16(values.type):  # with which Arrow does not compute
         return _unsigned(values.cast(pa.float32())).cast(pa.float16())
     return pc.add(values, pa.scalar(0.0, values.type))

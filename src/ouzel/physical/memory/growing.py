@@ -54,9 +54,13 @@ class Growing:
         self.count = max(self.count, count)
 
     def pick(self, places: Array) -> None:
-        """Keep the values at some places, in that order."""
-        self.data = self.values[places]
-        self.count = len(self.data)
+        """Keep the values at some places, in that order; as many as there were may soon come again."""
+        before, picked = self.count, self.values[places]
+        self.count = len(picked)
+        if self.count <= len(self.data) <= max(_LEAST, 32 * before):
+            self.data[: self.count] = picked
+        else:
+            self.data = picked
 
     def keep(self, kept: Any, begin: int = 0) -> None:
         """Keep those of the values from `begin` on for which a flag is set, in place."""
