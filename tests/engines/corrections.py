@@ -129,13 +129,20 @@ class Stream:
     now: int | None = None
     plans: Compiled | None = None
     yardstick: str = "reference"
+    known: dict[tuple[Any, ...], Nets] = field(default_factory=dict)
 
     def expected(self, until: int | None, *, ended: bool = False) -> Nets:
         """What a matcher finds in the living events before a time that has passed; None: in all, at the end."""
-        with patch("ouzel.runtimes.matcher.compile_query", self.compiled_once):
-            matcher = oz.matcher(self.query, self.table.schema, engine=self.yardstick, **self.options)
         rows = [row for row in self.living if until is None or self.times[row] < until]
         rows.sort(key=lambda row: self.times[row])
+        asked = (*rows, until, ended)
+        if asked not in self.known:
+            self.known[asked] = self._found(rows, until, ended=ended)
+        return self.known[asked]
+
+    def _found(self, rows: list[int], until: int | None, *, ended: bool) -> Nets:
+        with patch("ouzel.runtimes.matcher.compile_query", self.compiled_once):
+            matcher = oz.matcher(self.query, self.table.schema, engine=self.yardstick, **self.options)
         events = taken(self.table, rows)
         found = [matcher.push(events)]
         if until is not None:

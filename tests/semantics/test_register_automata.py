@@ -221,6 +221,34 @@ def test_arcs_that_are_wrong_change_nothing(options: dict[str, Any]) -> None:
     assert matcher.push(later).num_rows + matcher.finish().num_rows > 0
 
 
+def arc_b(number: int) -> dict[str, Any]:
+    return {"id": "b", "source": "q0", "target": "q1", "set": {"n": str(number)}}
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference"])
+@pytest.mark.parametrize("is_pushed", [True, False])
+def test_an_id_that_goes_is_gone_for_good(engine: str, is_pushed: bool) -> None:
+    """What an earlier change was to bring later goes, too."""
+    batch = pa.table({"ts": [5, 6, 7, 8]})
+
+    def found(*changes: dict[str, Any]) -> list[tuple[int, int]]:
+        one = oz.automaton(start="q0", final=["q1"], register={"n": 0}, arcs=[arc_b(1)])
+        matcher = oz.matcher(one, batch.schema, time_unit="ms", engine=engine, speculation="inf")
+        told = [matcher.push(batch)] if is_pushed else []
+        told += [matcher.change(**change) for change in changes]
+        told += [] if is_pushed else [matcher.push(batch)]
+        rows = {row["match_id"]: row for one in told for row in one.to_pylist() if row["op"] == 1}
+        for gone in (row for one in told for row in one.to_pylist() if row["op"] == -1):
+            del rows[gone["match_id"]]
+        return sorted((row["valid_from"], row["n"]) for row in rows.values())
+
+    later = {"remove": ["b"], "add": [arc_b(2)], "at": 7}
+    assert found(later) == [(5, 1), (6, 1), (7, 2), (8, 2)]
+    assert found(later, {"remove": ["b"], "at": 6}) == [(5, 1)]
+    assert found(later, {"remove": ["b"], "add": [arc_b(3)], "at": 6}) == [(5, 1), (6, 3), (7, 3), (8, 3)]
+    assert found(later, {"remove": ["b"], "at": 8}) == [(5, 1), (6, 1), (7, 2)]
+
+
 def test_arcs_of_very_many_ways_do_not_change_but_in_the_reference() -> None:
     batch = pa.table({"ts": [1], "x": [1]})
     many = oz.automaton(start="q0", final=["q1"], register={"n": 0})

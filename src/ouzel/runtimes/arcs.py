@@ -147,11 +147,10 @@ class AutomatonProgram:
 
         No event before `base` will be matched any more.
         """
-        gone = list(dict.fromkeys(self._place(id_, time) for id_ in _ids(remove)))
+        gone = list(dict.fromkeys(place for id_ in _ids(remove) for place in self._places(id_, time)))
         given, came = self._given(_listed(add, "add"))
         for arc in given:
-            place = self._living(arc.id, time)
-            if place is not None and place not in gone:
+            if any(place not in gone for place in self._living(arc.id, time)):
                 raise OuzelError(
                     f"change: the arc '{arc.id}' is there already\n"
                     "  hint: remove it in the same change, or give the new one an id of its own"
@@ -182,21 +181,18 @@ class AutomatonProgram:
     def _read_anew(self, specs: list[Any]) -> list[Arc]:
         return [replace(self._values.as_now(arc), lives=()) for arc in arcs_to_come(specs, self.automaton)]
 
-    def _living(self, id_: str, time: int) -> int | None:
-        """The place of the arc of an id that lives at a time, if there is one."""
+    def _living(self, id_: str, time: int) -> list[int]:
+        """The places of the arcs of an id that live at a time or later: several, if one takes another's place."""
         if self._by_id is None:
             self._by_id = {}
             for place, slot in enumerate(self.slots):
                 self._by_id.setdefault(slot.arc.id, []).append(place)
-        for place in self._by_id.get(id_, ()):
-            if self.slots[place].lives_at(time):
-                return place
-        return None
+        return [place for place in self._by_id.get(id_, ()) if self.slots[place].lives_at(time)]
 
-    def _place(self, id_: str, time: int) -> int:
-        place = self._living(id_, time)
-        if place is not None:
-            return place
+    def _places(self, id_: str, time: int) -> list[int]:
+        places = self._living(id_, time)
+        if places:
+            return places
         living = [slot.arc.id for slot in self.slots if slot.lives_at(time)]
         hint = did_you_mean(str(id_), living)
         raise OuzelError(
