@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +11,7 @@ from ouzel.language import automaton_tree
 from ouzel.language.automaton_spec import check_arcs, check_ids, read_arcs, read_automaton, written_automaton
 from ouzel.language.document import automaton_entry, document
 from ouzel.language.notation import automaton_notation
+from ouzel.language.strict_json import read_json
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +106,7 @@ def automaton(
 
 def _read(text: str) -> Any:
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError as error:
         raise OuzelError(
             f"automaton: required a dict, or the same as JSON; got the text {text[:40]!r}: {error}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
@@ -78,6 +79,13 @@ def test_json_that_is_none() -> None:
         oz.automaton("{'start'")
     with pytest.raises(oz.OuzelError, match=r"got the text 'base.json': .*\n  hint: of a file give what is in it"):
         oz.automaton("base.json")
+
+
+def test_json_that_says_something_twice() -> None:
+    text = json.dumps({**SPEC, "arcs": [{"source": "q0", "target": "q1", "when": "e.x > 1"}]})
+    with pytest.raises(oz.OuzelError, match="the name 'when' stands twice in one object"):
+        oz.automaton(text.replace('"when"', '"when": "e.x > 2", "when"'))
+    assert oz.automaton("\ufeff" + text).spec == oz.automaton(text).spec
 
 
 def test_neither_or_both() -> None:

@@ -69,6 +69,7 @@ def test_rows_that_make_no_sense_are_counted_once() -> None:
     wrong = [
         {"add": "[{"},
         {"add": '{"id": 1}'},
+        {"add": json.dumps([OTHER]).replace('"when"', '"when": "e.x = 1", "when"')},
         {"add": json.dumps([{**OTHER, "when": "e.nothing = 1"}])},
         {"add": json.dumps([{**OTHER, "set": {"m": "1"}}])},
         {"add": json.dumps([{**OTHER, "id": "b"}])},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from ouzel.automata import automaton
 from ouzel.errors import OuzelError, QueryError
 from ouzel.language.document import is_document
+from ouzel.language.strict_json import read_json
 from ouzel.optimizer import check_engine
 from ouzel.physical import ENGINES
 from ouzel.runtimes.files import Writing
@@ -173,7 +173,7 @@ def _said(text: str, where: str, is_json: bool) -> str:
     if is_document(text) or not (is_json or text.lstrip().startswith("{")):
         return text
     try:
-        return automaton(json.loads(text)).text
+        return automaton(read_json(text)).text
     except ValueError as error:
         required = "an automaton in JSON: an object with start, final and arcs"
         raise QueryError(f"{where}: {error}", required=required) from None

@@ -20,6 +20,7 @@ from ouzel.errors import OuzelError, SchemaError, StateError, did_you_mean, list
 from ouzel.language import automaton_tree, parse
 from ouzel.language.automaton_spec import written_automaton
 from ouzel.language.document import automaton_entry, document
+from ouzel.language.strict_json import read_json
 from ouzel.logical.schema import Schema
 from ouzel.logical.times import END
 from ouzel.runtimes.arcs import arcs_to_come
@@ -126,7 +127,7 @@ def required_automaton(text: str) -> automaton_tree.Query:
 def _listed(given: Any, name: str) -> list[Any]:
     """A list that is given as it is, or in JSON."""
     try:
-        found = json.loads(given) if isinstance(given, str) else given
+        found = read_json(given) if isinstance(given, str) else given
     except ValueError as error:
         raise OuzelError(f"'{name}': required a list in JSON; {error}") from None
     if found is not None and not isinstance(found, list):
