@@ -10,7 +10,7 @@ import os
 import sys
 import time
 import traceback
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +130,9 @@ def run(job: tuple[str, str, int, int]) -> tuple[str, bool]:
     )
     began = time.perf_counter()
     try:
-        seed(number)(test)(**ARGUMENTS.get((module, name), {}))
+        # not in the main thread, which hands over what Ctrl-C is to stop, and waits for it: that takes its time
+        with ThreadPoolExecutor(1) as apart:
+            apart.submit(seed(number)(test), **ARGUMENTS.get((module, name), {})).result()
     except BaseException:
         return f"{module}.{name} FAILED (seed {number}):\n{traceback.format_exc()}", False
     return f"{module}.{name}: {examples:,} examples, {time.perf_counter() - began:,.0f} s", True

@@ -42,8 +42,8 @@ PLAIN = (
     "QUERY q PATTERN SEQ(P p, C c) WHERE [k] WITHIN 8 RETURN p.b AS b, c.eid AS c",
 )
 RANDOMS = st.randoms(use_true_random=False)
-# all combinations of all combinations are too many to wait for
-FEW = oz.Limits(max_matches=150, max_runs=1_500)
+# all combinations of all combinations are too many to wait for; to ask how much memory there is takes time, too
+FEW = oz.Limits(max_matches=150, max_runs=1_500, max_memory="4GB")
 
 
 def bounded(query: Any, table: pa.Table, times: list[int], script: Script, **options: Any) -> None:
