@@ -124,6 +124,8 @@ def test_a_state_is_final_for_windows_that_end_at_its_time_or_later(engine: str)
     assert found([11, None]) == [20]
     assert found([10, 11]) == [0, 20]  # for good
     assert found([10, 10]) == [20]  # a life for no time is after the windows that end then
+    assert found([10, 10], [10, None]) == found([10, None], [10, 10]) == [20]
+    assert found([30, None], [10, 11]) == [0, 20]
 
 
 @pytest.mark.parametrize("speculation", [None, "inf"])

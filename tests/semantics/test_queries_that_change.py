@@ -274,6 +274,21 @@ def test_arcs_that_are_not_the_same_come_and_go() -> None:
     assert [row[0] for row in rows(matcher.push(events("A3=3")), matcher.finish())] == [-1, -1]
 
 
+def test_arcs_that_were_to_change_later() -> None:
+    """A new version is in force from now on, and so are its arcs; parameters wait for what is still to come."""
+    first, second = ({"id": "b", "source": "q0", "target": "q1", "set": {"n": f"$p + {n}"}} for n in (0, 1_000))
+    one = oz.automaton(start="q0", final=["q1"], register={"n": 0}, arcs=[first])
+    matcher = oz.matcher(one, SCHEMA, params={"p": 1})
+    matcher.push(at(5))
+    matcher.change(remove=["b"], add=[second], at=100)
+    with pytest.raises(oz.OuzelError, match="set_params: required arcs that stay; a change of the arc 'b'"):
+        matcher.set_params(None, p=7)
+    matcher.replace(None, oz.query(oz.automaton({**one.spec, "arcs": [second]}), {"p": 1}))
+    matcher.set_params(None, p=7)
+    found = rows(matcher.push(at(50, 150)), matcher.finish())
+    assert [row[:2] for row in found] == [(1007, 5), (1007, 50), (1007, 150)]
+
+
 def test_another_register_begins_anew() -> None:
     matcher = oz.matcher(oz.query(AUTOMATON, {"least": 0}), SCHEMA)
     matcher.push(events("A1=1", "A2=2"))

@@ -249,6 +249,45 @@ def test_an_id_that_goes_is_gone_for_good(engine: str, is_pushed: bool) -> None:
     assert found(later, {"remove": ["b"], "at": 8}) == [(5, 1), (6, 1), (7, 2)]
 
 
+# an arc that no event takes makes q1 final
+FINAL = {"id": "f", "source": "q1", "target": "q1", "when": "FALSE", "final": True}
+ADDED: dict[str, Any] = {"add": [FINAL]}
+MOVED: dict[str, Any] = {"add": [FINAL], "remove": ["f"]}
+GONE: dict[str, Any] = {"remove": ["f"]}
+
+
+@pytest.mark.parametrize("options", [{}, {"engine": "reference"}, {"speculation": "inf"}], ids=str)
+@pytest.mark.parametrize(
+    ("arcs", "changes", "expected"),
+    [
+        ([], [{**ADDED, "at": 100}], [150, 200]),
+        ([], [{**ADDED, "at": 100}, {**MOVED, "at": 60}], [70, 150, 200]),
+        ([{**FINAL, "lives": []}], [{**ADDED, "at": 60}], [70, 150, 200]),
+        ([{**FINAL, "lives": [[100, None]]}], [{**MOVED, "at": 60}], [70, 150, 200]),
+        ([{**FINAL, "lives": [[180, None], [100, 120]]}], [{**MOVED, "at": 60}], [70, 150, 200]),
+        # one that goes before it came makes nothing final, and can come again
+        ([], [{**ADDED, "at": 100}, {**GONE, "at": 50}], []),
+        ([], [{**ADDED, "at": 100}, {**GONE, "at": 50}, {**ADDED, "at": 60}], [70, 150, 200]),
+        ([], [{**ADDED, "at": 60}, {**GONE, "at": 60}], [70, 150, 200]),
+        ([], [{**ADDED, "at": 60}, {**GONE, "at": 100}, {**ADDED, "at": 160}], [70, 150, 200]),
+    ],
+)
+def test_a_state_is_final_from_when_its_arc_comes_first(
+    arcs: list[Any], changes: list[dict[str, Any]], expected: list[int], options: dict[str, Any]
+) -> None:
+    first = {"id": "b", "source": "q0", "target": "q1", "set": {"n": "1"}}
+    one = oz.automaton(start="q0", final=[], register={"n": 0}, states=["q1"], arcs=[first, *arcs])
+    schema = pa.schema({"ts": pa.int64()})
+    for kept in (False, True):
+        matcher = oz.matcher(one, schema, time_unit="ms", **options)
+        told = [matcher.push(pa.table({"ts": [5]}))]
+        for change in changes:
+            told.append(matcher.change(**change))
+            matcher = oz.restore(matcher.snapshot()) if kept else matcher
+        told += [matcher.push(pa.table({"ts": [50, 70, 150, 200]})), matcher.finish()]
+        assert [row["valid_from"] for one in told for row in one.to_pylist()] == expected
+
+
 def test_arcs_of_very_many_ways_do_not_change_but_in_the_reference() -> None:
     batch = pa.table({"ts": [1], "x": [1]})
     many = oz.automaton(start="q0", final=["q1"], register={"n": 0})

@@ -145,6 +145,7 @@ def test_what_cannot_be_applied(feed: Feed, tmp_path: Path) -> None:
     [
         ("match_id bigint, a text, b text", 'a key on match_id alone, .*; "own" has none'),
         ("match_id bigint, a text, b text, PRIMARY KEY (match_id, a)", "a key on match_id alone"),
+        ("match_id bigint PRIMARY KEY DEFERRABLE, a text, b text", "a key on match_id alone"),
         ("match_id bigint PRIMARY KEY, a text", '"own" lacks b'),
         ("match_id bigint PRIMARY KEY, a text, b text, c int NOT NULL", '"own" wants values for c'),
         ("match_id bigint UNIQUE, a text, b text, c int NOT NULL DEFAULT 1, d serial, e int", None),

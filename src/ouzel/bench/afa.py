@@ -187,7 +187,7 @@ class Flips:
 def changing(stream: pa.Table, between: int) -> Contender:
     """What is found with an arc that changes every so many events, all drawn before; 0: never."""
     flips = Flips()
-    query, drawn = flips.query, [flips.next() for _ in range(len(stream) // between if between else 0)]
+    query, drawn = flips.query, [flips.next() for _ in range(-(-len(stream) // between) if between else 0)]
 
     def run() -> list[pa.Table]:
         found, changes = [], iter(drawn)

@@ -139,7 +139,7 @@ class EventTable:
             table = _with_fields(table, columns)
             names = [name for name in table.column_names if name in columns]
         intervals = self.starts, self.ends, self.start_times, self.end_times
-        return EventTable(table.select(names), self.schema, self.types, *intervals)
+        return EventTable(table.select(names), self.schema, self.types.beside(names), *intervals)
 
     def with_types(self, columns: Collection[str]) -> EventTable:
         """The events with only some of their columns, and that of their types, if one has these."""

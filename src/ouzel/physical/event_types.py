@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Any
 
@@ -132,6 +132,12 @@ class EventTypes:
         if self._is_read or self.held not in table.column_names:
             return None
         return EventTypes(table.column(self.held), (), None, self.held)
+
+    def beside(self, columns: Collection[str]) -> EventTypes:
+        """The types of the events where their table has some columns only."""
+        if self.held is None or self.held in columns or self._is_read:
+            return self
+        return EventTypes(self._column, (), None)
 
     def sliced(self, begin: int, end: int) -> EventTypes:
         """The types of the events from one row to another."""

@@ -56,17 +56,16 @@ class ArcColumns:
         names = [name for name in (ADD, REMOVE) if name in given.names]
         if not names:
             raise SchemaError(f"arcs: required a column '{ADD}' or '{REMOVE}'; got {listed(given.names)}")
-        for name in given.names:
-            meant = did_you_mean(name, {AT, ADD, REMOVE} - {*given.names})
-            if meant and name not in (AT, ADD, REMOVE):
-                raise SchemaError(f"arcs: unknown column '{name}'\n  hint: {meant}")
+        if AT not in given.names:
+            hint = did_you_mean(AT, given.names) or "a null in it says that a row holds from now on"
+            raise SchemaError(f"arcs: required a column '{AT}'; got {listed(given.names)}\n  hint: {hint}")
         for name in names:
             arrow = given.field(name).type
             of_texts = pa.types.is_list(arrow) and pa.types.is_string(arrow.value_type)
             if not pa.types.is_string(arrow) and not (name == REMOVE and of_texts):
                 required = "a text in JSON" + (", or a list of ids" if name == REMOVE else "")
                 raise SchemaError(f"arcs: column '{name}': required {required}; got {arrow}")
-        at = given.field(AT).type if AT in given.names else time
+        at = given.field(AT).type
         if pa.types.is_temporal(at) != pa.types.is_temporal(time):
             raise SchemaError(f"arcs: column '{AT}': required {time}, as the time of events; got {at}")
 

@@ -67,8 +67,8 @@ class AutomatonProgram:
         """Let arcs that are not the same come and go; with another register, window or start all begins anew."""
         check_id(id_, self.names, "replace")
         text, brought = said_of(query, "replace")
-        written, *others = parse(text)
-        if not isinstance(written, Query) or others:
+        written, *more = parse(text)
+        if not isinstance(written, Query) or more:
             raise OuzelError("replace: required a register automaton, oz.automaton(…), as the matcher has one")
         new = written.automaton
         if any(arc.lives != ALWAYS for arc in new.arcs):
@@ -77,23 +77,26 @@ class AutomatonProgram:
         if _begins(new, new.arcs) != _begins(self.automaton, [slot.arc for slot in self.slots if slot.lives]):
             return self._begin_anew(written, values, now)
         arcs = {arc.id: replace(values.as_now(arc), lives=()) for arc in new.arcs}
-        living = {slot.arc.id: slot.arc for slot in self.slots if slot.lives_at(now)}
-        self._become(
-            [arc for id_, arc in arcs.items() if living.get(id_) != arc],
-            [id_ for id_, arc in living.items() if arcs.get(id_) != arc],
-            values,
-            now,
-        )
+        living = [slot for slot in self.slots if slot.lives_at(now)]
+        others = {slot.arc.id for slot in living if arcs.get(slot.arc.id) != slot.arc or not slot.lives_on(now)}
+        kept = {slot.arc.id for slot in living} - others
+        self._become([arc for id_, arc in arcs.items() if id_ not in kept], sorted(others), values, now)
         return Counters()
 
     def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Counters:
         """Let arcs that mention some parameters go, and others come with their new values."""
         check_id(id_, self.names, "set_params")
-        living = [slot.arc for slot in self.slots if slot.lives_at(now)]
-        self._values.check(values, living)
+        living = [slot for slot in self.slots if slot.lives_at(now)]
+        self._values.check(values, [slot.arc for slot in living])
         new = self._values.changed(values)
-        changed = [arc for arc in living if new.as_now(arc) != arc]
-        self._become([new.as_now(arc) for arc in changed], [arc.id for arc in changed], new, now)
+        changed = [slot for slot in living if new.as_now(slot.arc) != slot.arc]
+        waiting = next((slot.arc.id for slot in changed if not slot.lives_on(now)), None)
+        if waiting is not None:
+            raise OuzelError(
+                f"set_params: required arcs that stay; a change of the arc '{waiting}' is still to come\n"
+                "  hint: set parameters once its time has passed, or take the change back"
+            )
+        self._become([new.as_now(slot.arc) for slot in changed], [slot.arc.id for slot in changed], new, now)
         return Counters()
 
     def _become(self, add: list[Arc], remove: list[str], values: ArcValues, now: int) -> None:

@@ -36,7 +36,8 @@ def keeps_by_event(plans: Sequence[Plan], ties: Sequence[str], *, by_arrival: bo
     automaton = plan.written.automaton
     if plan.epochs is None or automaton is None or automaton.types is not None or automaton.waits:
         return False
-    return not plan.by_event[1].calls
+    _source, operands = plan.by_event
+    return not operands.calls
 
 
 class ByEvent:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ouzel.compile import compile_query
@@ -39,17 +40,31 @@ class Slot:
 
     arc: Arc
     lives: list[tuple[int, int]] = field(default_factory=list)
+    """By time; if its target is final, the first says since when, be it for no time."""
 
     def lives_at(self, time: int) -> bool:
         """Whether it lives at a time or later."""
-        return bool(self.lives) and self.lives[-1][1] > time
+        return any(since < until > time for since, until in self.lives)
+
+    def lives_on(self, time: int) -> bool:
+        """Whether it lives at a time, and no end is known."""
+        return any(since <= time and until == END for since, until in self.lives)
 
     def end(self, time: int) -> None:
         """End all lives; an arc whose target is final since then has lived, be it for no time."""
         first = self.lives[0][0]
         self.lives = [(since, min(until, time)) for since, until in self.lives if since < time]
-        if self.arc.final and not self.lives:
+        if self.arc.final and not self.lives and first <= time:
             self.lives = [(first, first)]
+
+    def begin(self, time: int, over: int) -> None:
+        """Let it live from a time on; first for no time, if its target is not final for windows that are over."""
+        lives = [life for life in self.lives if life[0] <= time]
+        if self.arc.final and not lives and time < over:
+            lives.append((time, time))
+        if lives and lives[-1][0] < lives[-1][1] == time:
+            time = lives.pop()[0]
+        self.lives = [*lives, (time, END)]
 
     def forget(self, horizon: int) -> None:
         """Forget lives that are over at a time, but since when the target is final."""
@@ -66,8 +81,8 @@ class Slot:
 
 def slot_of(arc: Arc) -> Slot:
     """An arc as it was written, with its lives beside it."""
-    lives = [(BEGINNING if a is None else a, END if b is None else b) for a, b in arc.lives]
-    return Slot(replace(arc, lives=()), lives)
+    lives = ((BEGINNING if a is None else a, END if b is None else b) for a, b in arc.lives)
+    return Slot(replace(arc, lives=()), sorted(lives))
 
 
 @dataclass
@@ -83,10 +98,21 @@ class Changed:
     new: list[Arc]
     planned: tuple[Plan, list[Slot], Automaton] | None = None
 
-    @property
+    @cached_property
     def is_new(self) -> bool:
-        """Whether the automaton has to be planned anew."""
-        return bool(self.new) or not _is_open(self.program.chain.links[0].physical)
+        """Whether the automaton has to be planned anew, as was found before anything changed."""
+        if self.new or not _is_open(self.program.chain.links[0].physical):
+            return True
+        return any(self._moves_first(place) for place in (*self.came, *self.gone))
+
+    def _moves_first(self, place: int) -> bool:
+        """Whether it changes since when an arc makes its target final, which a plan has to know."""
+        slot = self.program.slots[place]
+        if not slot.arc.final:
+            return False
+        changed = Slot(slot.arc, list(slot.lives))
+        self._change(place, changed)
+        return _first(changed) != _first(slot)
 
     def apply(self) -> None:
         """Let numbers change, where all arcs are known."""
@@ -127,7 +153,7 @@ class Changed:
         self._live(slots)
         for arc in self.new:
             slots.append(Slot(arc))
-            self._begin(slots[-1])
+            slots[-1].begin(self._at(arc), self._later)
         link = program.chain.links[0]
         query = link.plan.query
         assert query.automaton is not None
@@ -181,23 +207,23 @@ class Changed:
 
     def _live(self, slots: list[Slot]) -> None:
         """Note which arcs live from the time on, and of these arcs forget lives that are long over."""
-        for place in self.gone:
-            slots[place].end(self._at(slots[place].arc))
-        for place in self.came:
-            self._begin(slots[place])
         horizon = self._horizon()
-        for place in (*self.came, *self.gone):
+        for place in {*self.came, *self.gone}:
+            self._change(place, slots[place])
             slots[place].forget(horizon)
 
-    def _begin(self, slot: Slot) -> None:
-        """Let an arc live; what it makes final is not so for windows that are over: first it lives for no time."""
-        lives, time = slot.lives, self._at(slot.arc)
-        if slot.arc.final and not lives and time < self._later:
-            lives.append((time, time))
-        if lives and lives[-1][0] < lives[-1][1] == time:
-            lives.append((lives.pop()[0], END))
-        else:
-            lives.append((time, END))
+    def _change(self, place: int, slot: Slot) -> None:
+        """Let an arc go, come, or both."""
+        at = self._at(slot.arc)
+        if place in self.gone:
+            slot.end(at)
+        if place in self.came:
+            slot.begin(at, self._later)
+
+
+def _first(slot: Slot) -> tuple[int, bool] | None:
+    """When an arc begins to live, and whether that is for no time."""
+    return (slot.lives[0][0], slot.lives[0][0] == slot.lives[0][1]) if slot.lives else None
 
 
 def _is_open(plan: PhysicalPlan) -> bool:

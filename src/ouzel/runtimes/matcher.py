@@ -322,6 +322,7 @@ class Matcher:
         except BaseException as error:
             if refuses and isinstance(error, OuzelError) and not isinstance(error, LimitError):
                 raise
+            # not by `memory_errors`: one context more takes time at every push
             told = out_of_memory() if isinstance(error, MemoryError) else error
             why = (str(told) or type(told).__name__).partition("\n")[0]
             self._broken = (

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ouzel.logical.columns import needed_columns
 from ouzel.logical.pattern import edge_negatives, negatives_around
 from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer import Plan
@@ -101,7 +100,6 @@ class Region:
         """So far before an event others matter for what it changes."""
         self._plan = with_keys(plan, keys)
         self.chain = Chain([self._plan], limits, threads)
-        self._columns = needed_columns([self._plan.query])
         self._wrong, self._reported = Stretches(), list[Matches]()
         self._flags = np.zeros(COUNT, np.bool_)
         self._none: Matches | None = None
@@ -196,7 +194,7 @@ class Region:
         if not len(region):
             return None
         since = int(before(region.after.min(keepdims=True), self.reach - self.window)[0])
-        columns = {*self._columns, *order.ties}
+        columns = {*self.chain.links[0].columns, *order.ties}
         with self._marked(region) as flags:
             events = tail.chosen(since, order.until, self.column, flags, columns)
         chain = self.chain.anew()

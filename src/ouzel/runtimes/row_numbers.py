@@ -38,15 +38,16 @@ def _together(columns: Iterable[pa.ChunkedArray], count: int) -> Integers:
 
 
 _WIDE = 1 << 31
-"""The product of two such numbers is still one."""
+"""The product of two such numbers has room in 64 bits."""
 
 
 def _spread(column: pa.ChunkedArray) -> Integers:
     """Numbers of the values of a column, -1 for null; of whole numbers that are not far apart, by themselves."""
-    if pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type):
+    is_whole = pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type)
+    if is_whole and not column.null_count:
         values = integers(column)
         least = int(values.min())
-        if not column.null_count and int(values.max()) - least < _WIDE - 2:
+        if int(values.max()) - least < _WIDE - 2:
             return values - least
     return _numbers(column)
 
@@ -110,4 +111,4 @@ def _lists(column: pa.ChunkedArray) -> Integers:
         longer = np.flatnonzero(lengths > place)
         # those that are longer are apart from all others already, by their lengths
         numbers[longer] = len(lengths) * (place + 1) + _next(numbers[longer], elements[begins[longer] + place])
-    return np.where(lengths < 0, -1, np.unique(numbers, return_inverse=True)[1].reshape(-1))
+    return np.where(lengths < 0, -1, _dense(numbers))

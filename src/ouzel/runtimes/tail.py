@@ -57,12 +57,16 @@ class Run:
         whole = self.whole or len(self)
         if 2 * self.count(first, last) > whole:
             return replace(self.slice(first, last), whole=whole)
-        there = np.ones(last - first, np.bool_) if self.gone is None else ~self.gone[first:last]
-        return Run(self.events.taken(first + np.flatnonzero(there)))
+        return Run(self.events.taken(first + np.flatnonzero(self.there[first:last])))
 
     def count(self, first: int, last: int) -> int:
         """How many of those are there."""
         return max(last - first, 0) - (0 if self.gone is None else int(np.count_nonzero(self.gone[first:last])))
+
+    @property
+    def there(self) -> Flags:
+        """Which of its events are there."""
+        return np.ones(len(self), np.bool_) if self.gone is None else ~self.gone
 
     @property
     def left(self) -> EventTable:
@@ -132,7 +136,7 @@ class Tail:
         """All events, by time: their places, and themselves."""
         begin, places, found = 0, [np.zeros(0, np.int64)], []
         for run in self._runs:
-            places.append(begin + (np.arange(len(run)) if run.gone is None else np.flatnonzero(~run.gone)))
+            places.append(begin + np.flatnonzero(run.there))
             found.append(run.left)
             begin += len(run)
         events = EventTable.joined(found) if found else self.none
@@ -211,8 +215,7 @@ def _merged(runs: list[Run], none: EventTable) -> EventTable:
     events = EventTable.joined([run.events for run in runs])
     if all(run.gone is None for run in runs):
         return in_order(events)
-    there = [np.ones(len(run), np.bool_) if run.gone is None else ~run.gone for run in runs]
-    return in_order(events, np.concatenate(there))
+    return in_order(events, np.concatenate([run.there for run in runs]))
 
 
 def among(times: Integers, some: Integers) -> Flags:

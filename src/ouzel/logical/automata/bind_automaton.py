@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -66,21 +66,19 @@ def bind_automaton(
 
 def _final(automaton: written_tree.Automaton) -> dict[str, int]:
     """From which time on states are final: always, or from the first life of an arc that says so."""
-    found = dict.fromkeys(automaton.final, BEGINNING)
-    for arc in automaton.arcs:
-        for since, _until in arc.lives if arc.final else ():
-            first = BEGINNING if since is None else since
-            found[arc.target] = min(found.get(arc.target, END), first)
-    return found
+    return _since(automaton, lambda since, _until: since)
 
 
 def _final_at_end(automaton: written_tree.Automaton) -> dict[str, int]:
-    """The same for windows that end: where a life is for no time, those that end then have ended before it."""
+    """The same for windows that end: where the first life is for no time, those that end then are before it."""
+    return _since(automaton, lambda since, until: since + (since == until))
+
+
+def _since(automaton: written_tree.Automaton, of: Callable[[int, int], int]) -> dict[str, int]:
     found = dict.fromkeys(automaton.final, BEGINNING)
-    for arc in automaton.arcs:
-        for since, until in arc.lives if arc.final else ():
-            first = BEGINNING if since is None else since + (since == until)
-            found[arc.target] = min(found.get(arc.target, END), first)
+    for arc in (one for one in automaton.arcs if one.final and one.lives):
+        lives = ((BEGINNING if a is None else a, END if b is None else b) for a, b in arc.lives)
+        found[arc.target] = min(found.get(arc.target, END), of(*min(lives)))
     return found
 
 

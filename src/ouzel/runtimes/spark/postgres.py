@@ -25,8 +25,8 @@ BESIDE = "__ouzel"
 
 _COLUMNS = """
     SELECT attname, attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = '', EXISTS (
-        SELECT FROM pg_index WHERE indrelid = attrelid AND indisunique AND indisvalid AND indpred IS NULL
-            AND indnkeyatts = 1 AND indkey[0] = attnum)
+        SELECT FROM pg_index WHERE indrelid = attrelid AND indnkeyatts = 1 AND indkey[0] = attnum
+            AND indisunique AND indisvalid AND indimmediate AND indpred IS NULL)
     FROM pg_attribute WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped"""
 """The columns of a table, whether they want a value, and whether each is a key by itself."""
 
@@ -69,7 +69,7 @@ class Postgres:
         if not key:
             raise OuzelError(
                 f"upsert: required a key on match_id alone, by which changes are applied; {self.table} has none\n"
-                f"  hint: ALTER TABLE {self.table} ADD PRIMARY KEY ({MATCH_ID})"
+                f"  hint: ALTER TABLE {self.table} ADD UNIQUE ({MATCH_ID})"
             )
 
     def __call__(self, changes: DataFrame, batch: int) -> None:  # noqa: ARG002

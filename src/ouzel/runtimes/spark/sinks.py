@@ -9,10 +9,10 @@ from ouzel.errors import OuzelError
 from ouzel.runtimes.spark.columns import backquoted
 from ouzel.runtimes.spark.identity import check_checkpoint, is_in_json
 from ouzel.runtimes.spark.postgres import is_postgres
+from ouzel.runtimes.spark.sink_log import check_written
 from ouzel.runtimes.spark.sources import FORMATS
 from ouzel.runtimes.spark.topics import topic_of
 from ouzel.runtimes.spark.upserts import upsert_to
-from ouzel.runtimes.spark.written import check_written
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import StateError
+from ouzel.runtimes.spark.watching import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,8 +20,8 @@ LOG, OFFSETS = "_spark_metadata", "offsets"
 
 def check_written(session: SparkSession, to: str | Path, checkpoint: str | Path) -> None:
     """Refuse a directory that has had micro-batches which the checkpoint does not know of."""
-    if not hasattr(session, "_jvm"):
-        return  # over Spark Connect, files are out of sight
+    if is_connect(session):
+        return  # files are out of sight
     if _latest(session, to, LOG) > _latest(session, checkpoint, OFFSETS):
         raise StateError(
             f"'{to}': required a directory without files of a stream that checkpoint '{checkpoint}' does not know "
