@@ -97,13 +97,15 @@ CORRECTIONS = {
     ("test_random_corrections", "test_encodings"): 0.05,
     ("test_random_corrections", "test_lists"): 0.02,
     ("test_random_corrections", "test_checkpoints"): 0.07,
-    ("test_random_corrections", "test_regions"): 0.08,
-    ("test_random_corrections", "test_automata"): 0.1,
+    ("test_random_corrections", "test_regions"): 0.07,
+    ("test_random_corrections", "test_automata"): 0.09,
     ("test_random_corrections", "test_automata_where_much_happens"): 0.08,
     ("test_random_corrections", "test_automata_that_ignore_events"): 0.09,
     ("test_arcs_that_come_and_go", "test_in_order"): 0.03,
     ("test_arcs_that_come_and_go", "test_in_any_order"): 0.03,
     ("test_sequence_numbers", "test_any_order_of_arrival"): 0.02,
+    ("test_corrected_patterns_that_change", "test_patterns"): 0.01,
+    ("test_corrected_parameters_that_change", "test_as_in_order"): 0.01,
 }
 SUITES = {"engines": ENGINES, "corrections": CORRECTIONS}
 # What pytest would give them.

@@ -14,9 +14,18 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
+import ouzel as oz
+
 Event = dict[str, Any]
 TYPES = {name: ["k", "x", "n"] for name in "ABC"}
 SCHEMA = pa.schema({"ts": "int64", "type": "string", "k": "int64", "x": "int64", "n": "int64"})
+
+
+def is_refused(error: oz.OuzelError, *reasons: str) -> bool:
+    """Whether a query is refused for one of some reasons; any other error is raised."""
+    if any(reason in str(error) for reason in reasons):
+        return True
+    raise error
 
 
 # ---- patterns --------------------------------------------------------------------------------------------

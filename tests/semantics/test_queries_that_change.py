@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from engines.corrections import Consumer
 
 SCHEMA = pa.schema({"ts": "int64", "type": "string", "x": "int64", "y": "int64"})
 A, B, C = (oz.stream(one).select("x").rename(**{one.lower(): "x"}) for one in "ABC")
@@ -298,6 +300,66 @@ def test_another_register_begins_anew() -> None:
     assert rows(matcher.push(events("A3=3")), matcher.finish()) == [(5, 7, 3, None)]
 
 
+# ---- where matches may be withdrawn ----------------------------------------------------------------------
+
+KEYED = PAIRS.replace("WHERE", "WHERE [y] AND")
+
+
+def told(table: pa.Table) -> list[tuple[Any, ...]]:
+    return [(*row[:-2], "+" if row[-2] == 1 else "-") for row in rows(table)]
+
+
+@pytest.mark.parametrize("text", [PAIRS, KEYED], ids=["rewinds", "regions"])
+@pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
+def test_what_came_after_the_punctuation_is_judged_anew(text: str, kept: bool) -> None:
+    matcher = oz.matcher(text, SCHEMA, params={"least": 5}, speculation="inf")
+    one_key = ["A1", "B2=7", "C3", "A4", "C5", "B6=7", "B7=12", "C8"]
+    came = events(*one_key).set_column(3, "y", pa.array([0] * len(one_key)))
+    assert told(matcher.push(came[:3])) == [(1, 2, 3, "+")]
+    assert not told(matcher.advance(4))
+    assert len(told(matcher.push(came[3:]))) == 6
+    matcher.set_params(None, least=10)
+    matcher = going_on(matcher, kept)
+    # a1 stays; what ended before is final; b6, and b2, which the old version took, are in nothing any more
+    gone = [(1, 2, 5, "-"), (1, 2, 8, "-"), (1, 6, 8, "-"), (4, 6, 8, "-")]
+    assert told(matcher.push(came[:0])) == gone
+    late = events("A5", "C9").set_column(3, "y", pa.array([0, 0]))
+    assert sorted(told(going_on(matcher, kept).push(late))) == [
+        (1, 7, 9, "+"),
+        (4, 7, 9, "+"),
+        (5, 7, 8, "+"),
+        (5, 7, 9, "+"),
+    ]
+
+
+def test_what_is_refused_changes_nothing_of_how_it_is_corrected() -> None:
+    matcher = oz.matcher(KEYED, SCHEMA, params={"least": 5}, speculation="inf")
+    matcher.push(events("A1", "B2=7", "C3"))
+    matcher.advance(2)
+    how = matcher.explain()
+    assert "their partitions, a window around them, are matched again" in how
+    for text in ("PATTERN SEQ(A a, B b) RETURN a.y AS y", "PATTERN SEQ(A a", "PATTERN A a WHERE a.z > 1"):
+        with pytest.raises(oz.OuzelError):
+            matcher.replace(None, text)
+    assert matcher.explain() == how
+    matcher.replace(None, KEYED.replace("20", "30").replace("$least", "4"))
+    assert "back to a checkpoint before them" in matcher.explain()
+
+
+def test_arcs_of_another_automaton_judge_what_came_after_the_punctuation() -> None:
+    matcher, minus = automaton(speculation="inf"), {**ARCS[1], "set": {"n": "n - e.x"}}
+    found = [matcher.push(events("A1=1", "A2=2", "A3=3")), matcher.advance(3), matcher.push(events("A4=4"))]
+    matcher.replace(None, oz.query(oz.automaton({**AUTOMATON.spec, "arcs": [ARCS[0], minus]}), {"least": 1}))
+    matcher = oz.restore(matcher.snapshot())
+    found.append(matcher.push(events("A5=5")))
+    consumer = Consumer()
+    for one in found:
+        consumer.apply(one)
+    said = [literal_eval(row) for row in consumer.live.values()]
+    # the pair of a1 and a2 is final
+    assert sorted((row["valid_from"], row["n"]) for row in said) == [(2, 3), (3, -1), (4, -1), (5, -1)]
+
+
 # ---- what is refused -------------------------------------------------------------------------------------
 
 
@@ -316,8 +378,8 @@ def listed() -> oz.Matcher:
     )
 
 
-def automaton() -> oz.Matcher:
-    return oz.matcher(oz.query(AUTOMATON, {"least": 1}), SCHEMA)
+def automaton(**options: Any) -> oz.Matcher:
+    return oz.matcher(oz.query(AUTOMATON, {"least": 1}), SCHEMA, **options)
 
 
 def of_a_set() -> oz.Matcher:
@@ -365,9 +427,13 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         "in automata only\n  hint: name the engine when the matcher is made: engine='automaton'",
     ),
     "several texts": (lambda: one("PATTERN A PATTERN B").replace("query1", "PATTERN C"), "a matcher of a list"),
-    "corrections": (
-        lambda: one(speculation="inf").replace(None, "PATTERN A"),
-        "without corrections and speculation",
+    "other columns, where matches may be withdrawn": (
+        lambda: with_events(one(speculation="inf")).replace(None, "PATTERN A RETURN A.ts AS a"),
+        "replace: 'query1' has other columns: required a int64, b int64, c int64, as matches were reported",
+    ),
+    "another register, where matches may be withdrawn": (
+        lambda: automaton(speculation="inf").replace(None, oz.automaton({**AUTOMATON.spec, "register": {"m": 0}})),
+        "replace: required the same register, window, partition, start and final states, as matches were reported",
     ),
     "no automaton": (
         lambda: automaton().replace(None, "PATTERN A"),

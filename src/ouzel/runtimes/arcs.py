@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from ouzel.language.automaton_tree import ALWAYS, Arc, Automaton, Query
 from ouzel.language.document import automaton_entry, document
 from ouzel.language.tree import Name
 from ouzel.logical.schema import Schema
+from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
 from ouzel.runtimes.arc_values import ArcValues
 from ouzel.runtimes.chain import Chain
@@ -48,6 +49,9 @@ class AutomatonProgram:
         self._by_id: dict[str, list[int]] | None = None
         self._read: dict[str, tuple[list[Slot], list[Arc], list[int | None]]] = {}
         """Arcs that came, by what was said, and their places among slots, as long as these are the same."""
+        self._suits: Callable[[Plan], bool] = lambda _plan: True
+        self._make: Callable[[Changed], None] = Changed.make
+        self._begins_anew = True
 
     # ---- queries -----------------------------------------------------------------------------------------
 
@@ -105,17 +109,26 @@ class AutomatonProgram:
         try:
             specs = [written_arc(replace(arc, lives=ALWAYS)) for arc in add]
             changed = self.change(specs, remove, now, now, now)
-            changed.plan()
+            changed.plan(self._suits)
         except BaseException:
             self._values, self._read = before, {}
             raise
-        if changed.is_new:
-            changed.replan()
-        else:
-            changed.apply()
+        self._make(changed)
+
+    def goes_on_with(
+        self, suits: Callable[[Plan], bool], make: Callable[[Changed], None], *, begins_anew: bool
+    ) -> None:
+        """Let a matcher say which plans suit it, what it takes to change arcs, and whether all may begin anew."""
+        self._suits, self._make, self._begins_anew = suits, make, begins_anew
 
     def _begin_anew(self, written: Query, values: ArcValues, now: int) -> Counters:
         """Forget all runs, and begin with another automaton, which sees the events that end now or later."""
+        if not self._begins_anew:
+            raise OuzelError(
+                "replace: required the same register, window, partition, start and final states, as matches were "
+                "reported that may be withdrawn; got others, by which all begins anew\n"
+                "  hint: make a new matcher"
+            )
         arcs = tuple(values.as_now(arc) for arc in written.automaton.arcs)
         written = replace(self._written, automaton=replace(written.automaton, arcs=arcs))
         entry = automaton_entry(written_automaton(written.automaton), self.names[0], _text(written.into))

@@ -33,6 +33,7 @@ from ouzel.physical.limits import Limits
 from ouzel.physical.shared.matching import SharedMatching
 from ouzel.runtimes.carrying import carry
 from ouzel.runtimes.composites import Inbox, composite_events, read_by
+from ouzel.runtimes.kinds import columns_in_words
 from ouzel.runtimes.members import MembersMatching
 from ouzel.runtimes.replay import Replay, earliest
 from ouzel.runtimes.results import result_table
@@ -44,6 +45,9 @@ State = dict[str, Any]
 
 class Chain:
     """A program at work: its queries, each with a matching that keeps its own state."""
+
+    keeps_columns = False
+    """Whether a query that takes the place of another must have its columns, as rows of that may be withdrawn."""
 
     def __init__(self, plans: Sequence[Plan], limits: Limits, threads: int = 1) -> None:
         """Begin all of them, in an order in which each follows those that feed it; threads share large batches."""
@@ -88,6 +92,8 @@ class Chain:
         if self._none is not None:
             before = next(one for one in link.plans if one.query.name == name)
             carry(before, link.matching, plan, made.matching, self._none, now, self.limits)
+            if self.keeps_columns:
+                _check_columns(before, plan, self._none)
         counters = self.remove({name})
         self.links.insert(place, made)
         self._note_readers()
@@ -232,6 +238,16 @@ def _check_numbers(plans: Sequence[Plan]) -> None:
         raise OuzelError(
             "match_number(): required all events at once, as in match; a matcher reports matches one by one\n"
             "  hint: number what it returns; in batches on Spark, allow for more: oz.SparkOptions(memory=…)"
+        )
+
+
+def _check_columns(before: Plan, after: Plan, none: EventTable) -> None:
+    name = before.query.name
+    own, other = (Chain([plan], Limits()).step(none, BEGINNING)[name].schema for plan in (before, after))
+    if not own.equals(other):
+        raise OuzelError(
+            f"replace: '{name}' has other columns: required {columns_in_words(own)}, as matches were reported "
+            f"that may be withdrawn; got {columns_in_words(other)}\n  hint: remove it, and add the new version"
         )
 
 

@@ -114,6 +114,13 @@ class Changed:
         self._change(place, changed)
         return _first(changed) != _first(slot)
 
+    def make(self) -> None:
+        """Make it."""
+        if self.is_new:
+            self.replan()
+        else:
+            self.apply()
+
     def apply(self) -> None:
         """Let numbers change, where all arcs are known."""
         plan = self.program.chain.links[0].physical

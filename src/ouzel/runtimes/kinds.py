@@ -86,6 +86,11 @@ class Incoming:
     """Where a row is, if there is more to say than its number."""
 
 
+def columns_in_words(schema: pa.Schema) -> str:
+    """The columns of a schema, with their types."""
+    return ", ".join(f"{field.name} {field.type}" for field in schema)
+
+
 def _to_rows(result: pa.Table, _origins: Origins, _dtypes: Mapping[str, Any]) -> Any:
     return result.to_pylist()
 

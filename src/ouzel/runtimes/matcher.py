@@ -30,7 +30,8 @@ from ouzel.runtimes.changing import program_of
 from ouzel.runtimes.fingerprint import differences, fingerprint, reading_parts, tuning_parts
 from ouzel.runtimes.intake import Intake
 from ouzel.runtimes.kept_parameters import kept, written
-from ouzel.runtimes.options import check_kept, columns_in_words, types_as_text
+from ouzel.runtimes.kinds import columns_in_words
+from ouzel.runtimes.options import check_kept, types_as_text
 from ouzel.runtimes.ordering import Ordering
 from ouzel.runtimes.promises import Promises
 from ouzel.runtimes.quarantine import Report

@@ -46,11 +46,6 @@ def check_kept(schema: pa.Schema, reading: Reading) -> None:
             ) from None
 
 
-def columns_in_words(schema: pa.Schema) -> str:
-    """The columns of a schema, with their types."""
-    return ", ".join(f"{field.name} {field.type}" for field in schema)
-
-
 def types_as_text(types: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Declared types as JSON can hold them: Arrow types by their names."""
     if types is None:

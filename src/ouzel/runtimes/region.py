@@ -215,6 +215,17 @@ class Region:
             some = (one.chosen(one.ends > first) for one in self._reported)
             self._reported = [one for one in some if len(one)]
 
+    def standing(self, punctuation: int) -> tuple[pa.Table, Integers] | None:
+        """What was reported and is not final by the punctuation, with its ids; None if nothing was."""
+        if not self._reported:
+            return None
+        every = Matches.joined(self._reported)
+        may_go = every.ends >= punctuation
+        if self._waits:  # until the window is over, which is a tick shorter than what it reaches
+            may_go |= every.starts > before(np.array([punctuation]), self.window - 1)
+        some = every.chosen(may_go)
+        return some.table, some.ids
+
     def _matches(self, found: Found, table: pa.Table) -> Matches:
         """What was found, with the bucket of each match."""
         matches = found.matches

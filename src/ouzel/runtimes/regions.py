@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ouzel.logical.times import BEGINNING
 from ouzel.physical.contract import Counters
-from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.runtimes.ordering import ranked
 from ouzel.runtimes.region import Order, Region
 from ouzel.runtimes.tail import Tail
@@ -29,7 +29,7 @@ class Regions:
 
     def __init__(self, regions: Sequence[Region], none: EventTable, order: Order) -> None:
         """Begin."""
-        self.regions, self._order, self._next_id = regions, order, 0
+        self.regions, self._order, self.next_id = regions, order, 0
         for one in regions:
             one.chain.step(none, BEGINNING)
 
@@ -48,6 +48,16 @@ class Regions:
             table = table.append_column(one.column, one.buckets(events.table))
         return replace(events, table=table)
 
+    def unnumbered(self, tail: Tail) -> EventTable:
+        """The events of a tail without these."""
+        events = tail.between(BEGINNING, None)
+        return replace(events, table=events.table.drop_columns([one.column for one in self.regions]))
+
+    def standing(self, punctuation: int) -> dict[str, tuple[pa.Table, Integers]]:
+        """What was told of each query and may still be withdrawn, with its ids."""
+        found = {one.name: one.standing(punctuation) for one in self.regions}
+        return {name: rows for name, rows in found.items() if rows is not None}
+
     def go(self, tail: Tail, changed: EventTable, until: int | None) -> dict[str, pa.Table]:
         """Match the events before a time, and again where events have changed before that; what differs."""
         order = self._order
@@ -55,7 +65,7 @@ class Regions:
         events = tail.between(order.since, until)
         result = {}
         for one in self.regions:
-            result[one.name], self._next_id = one.step(tail, order, changed, events, self._next_id)
+            result[one.name], self.next_id = one.step(tail, order, changed, events, self.next_id)
         _, order.released = ranked(events, order.ties, order.by_arrival, order.released)
         order.since = order.since if until is None else max(until, order.since)
         return result
@@ -80,12 +90,12 @@ class Regions:
 
     def state(self) -> dict[str, Any]:
         """All regions, and how far they are."""
-        numbers = {"since": self._order.since, "released": self._order.released, "next": self._next_id}
+        numbers = {"since": self._order.since, "released": self._order.released, "next": self.next_id}
         return numbers | in_parts({str(place): one.state() for place, one in enumerate(self.regions)})
 
     def resume(self, state: dict[str, Any], _tail: Tail) -> None:
         """Go on from there."""
         self._order.since, self._order.released = state["since"], state["released"]
-        self._next_id = state["next"]
+        self.next_id = state["next"]
         for place, one in enumerate(self.regions):
             one.resume(part(str(place), state))

@@ -131,6 +131,13 @@ class Log:
             owed = self._owed.get(name)
             self._owed[name] = changed if owed is None else _joined([owed, changed])
 
+    def know(self, rows: Mapping[str, Rows], next_id: int) -> None:
+        """Go on with what was reported elsewhere."""
+        self._next_id = next_id
+        for name, own in rows.items():
+            self._of[name] = Reported()
+            self._of[name].kept = [own] if len(own.ids) else []
+
     def told(self, names: Sequence[str]) -> dict[str, pa.Table]:
         """What is owed, by query."""
         owed, self._owed = self._owed, {}

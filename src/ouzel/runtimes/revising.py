@@ -7,7 +7,7 @@ time after the punctuation are matched, all others held (Cleanse, AFA 5.3); what
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -22,7 +22,9 @@ from ouzel.explain.layout import section
 from ouzel.language.document import is_list
 from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
+from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
+from ouzel.runtimes.arcs import AutomatonProgram
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.by_event import ByEvent, keeps_by_event
 from ouzel.runtimes.changed_arcs import Changed
@@ -90,6 +92,10 @@ class Revising(Matcher):
         self._no_events: EventTable = self._none
         self._check_columns()
         self._latest = BEGINNING
+        self._owed = dict[str, pa.Table]()
+        self._chain.keeps_columns = self._speculates
+        if isinstance(self._program, AutomatonProgram):
+            self._program.goes_on_with(self._suits, self._make, begins_anew=not self._speculates)
         self._way = self._by_event() or self._regions() or self._rewound()
         self._tail = Tail(self._way.numbered(self._none))
 
@@ -188,13 +194,43 @@ class Revising(Matcher):
             if way is not None:
                 way.log.only(self.names)
 
-    def replace(self, id: Any, query: Any) -> None:  # noqa: ARG002
-        """Refuse: what was reported of one version could still be corrected, by which it is not said."""
-        raise _no_versions("replace")
+    def _become(self, change: Callable[[], Counters]) -> None:
+        """Let queries change from the punctuation on: what comes after it is found anew, and told next."""
+        before = self._way, self._tail, self._counted
+        if isinstance(self._way, Regions):
+            self._way, self._tail = self._rewound_from(self._way)
+        try:
+            with self._changing():
+                super()._become(change)
+        except OuzelError:
+            if not self._broken:  # it was refused
+                self._way, self._tail, self._counted = before
+            raise
 
-    def set_params(self, id: Any, params: Mapping[str, Any] | None = None, /, **values: Any) -> None:  # noqa: ARG002
-        """Refuse, as `replace` does."""
-        raise _no_versions("set_params")
+    def _rewound_from(self, regions: Regions) -> tuple[Rewound, Tail]:
+        """Rewinding in the place of regions, which have no state of the past to go on from."""
+        self._counted = regions.counters(self._counted)
+        self._chain.links = self._chain.anew().links  # it is idle where there are regions
+        way, tail = self._rewound(), Tail(self._no_events)
+        tail.add(regions.unnumbered(self._tail))
+        with self._breaking():
+            way.go_on(tail, self.now, regions)
+        return way, tail
+
+    def _make(self, changed: Changed) -> None:
+        """Let arcs change by which an automaton becomes another one, and judge events anew by them."""
+        changed.make()
+        if isinstance(self._way, ByEvent):
+            if changed.is_new:
+                self._way.become(self._chain.all_plans[0], self._tail)
+            self._owe(self._way.again(self._tail, changed.time, self._until()))
+
+    def _owe(self, result: dict[str, pa.Table]) -> dict[str, pa.Table]:
+        """What has changed, to be told with the next answer: with what was to be told before."""
+        before, self._owed = self._owed, result
+        for name, table in before.items():
+            result[name] = pa.concat_tables([table, result[name]])
+        return result
 
     def change(self, add: Any = (), remove: Any = (), at: Any = None) -> Result:
         """Let arcs come and go, while it runs; what changes by that, which may reach back to the punctuation."""
@@ -382,6 +418,7 @@ class Revising(Matcher):
 
     def _told(self, result: dict[str, pa.Table], began: float) -> Result:
         """What has changed, once all else is forgotten that no correction can reach."""
+        result, self._owed = self._owe(result), {}
         self._promises.forget(self.now)
         self._way.forget(self._tail, self.now)
         self.report.matches += sum(int(pc.sum(table.column(OP)).as_py() or 0) for table in result.values())
@@ -406,23 +443,22 @@ class Revising(Matcher):
     def _states(self) -> dict[str, dict[str, Any]]:
         if isinstance(self._way, ByEvent):
             self._way.tidy(self._tail)
-        return {"way": self._way.state(), "tail": self._tail.state(), "revising": {"latest": self._latest}}
+        own = {"latest": self._latest, "rewinds": int(isinstance(self._way, Rewound))}
+        states = {"way": self._way.state(), "tail": self._tail.state(), "revising": own}
+        return states | ({"owed": {"table": self._owed[self.names[0]]}} if self._owed else {})
 
     def _resume_states(self, values: dict[str, Any]) -> None:
-        self._latest = part("revising", values)["latest"]
+        own, owed = part("revising", values), part("owed", values)
+        self._latest = own["latest"]
+        self._owed = {self.names[0]: owed["table"]} if owed else {}
+        if own["rewinds"] and isinstance(self._way, Regions):  # since a query has changed
+            self._way, self._tail = self._rewound(), Tail(self._no_events)
         self._tail.resume(part("tail", values))
         self._way.resume(part("way", values), self._tail)
 
     def _know_columns(self) -> None:
         self._none = None
         self._way.begin()
-
-
-def _no_versions(verb: str) -> OuzelError:
-    return OuzelError(
-        f"{verb}: required a matcher without corrections and speculation\n"
-        "  hint: remove the query, and add it anew; arcs of a register automaton change with change(…)"
-    )
 
 
 def restored(data: bytes, threads: int = 1) -> Matcher:

@@ -21,6 +21,7 @@ from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
 from ouzel.physical.limits import Limits
 from ouzel.runtimes.chain import Chain
+from ouzel.runtimes.changed_arcs import opened
 from ouzel.runtimes.changing import Program
 from ouzel.runtimes.ordering import ranked
 from ouzel.runtimes.tail import Tail
@@ -66,7 +67,7 @@ class Remade:
         """Another chain."""
         if self.plans is None:
             text, params = self.program.said()
-            self.plans = compile_query(text, self.schema, params, *self.how).plans
+            self.plans = opened(compile_query(text, self.schema, params, *self.how).plans)
         return Chain(self.plans, self.limits, self.threads)
 
 

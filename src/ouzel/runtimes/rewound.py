@@ -8,11 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from ouzel.logical.times import BEGINNING
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.changing import Program
-from ouzel.runtimes.reported import PROVISIONAL, Log
+from ouzel.runtimes.regions import Regions
+from ouzel.runtimes.reported import PROVISIONAL, Log, Rows
 from ouzel.runtimes.rewinding import Found, Rewinding
 from ouzel.runtimes.tail import Tail
 from ouzel.state.parts import in_parts, part
@@ -73,6 +75,17 @@ class Rewound:
         found.append(self.head.step(tail, until))
         self.log.replace(self._program.names, found[0][0], [*found, *self._provisional()])
         return self.log.told(self._program.names)
+
+    def go_on(self, tail: Tail, punctuation: int, regions: Regions) -> None:
+        """Go on where regions are: from a state at the punctuation, and with what they told that is not final."""
+        self.begin()
+        if punctuation > BEGINNING:
+            self.head.step(tail, punctuation)
+            self.head.begin_here()
+        self.head.step(tail, regions.now)
+        standing = regions.standing(punctuation)
+        rows = {name: Rows(self.head.base, table, ids) for name, (table, ids) in standing.items()}
+        self.log.know(rows, regions.next_id)
 
     def _provisional(self) -> list[Found]:
         """What would be found if the stream were over, where totals over matches wait for that."""
