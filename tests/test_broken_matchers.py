@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 
 import ouzel as oz
+from ouzel.physical.memory.growing import Growing
 
 SCHEMA = pa.schema({"ts": pa.int64(), "type": pa.string(), "x": pa.int64()})
 QUERY = "PATTERN SEQ(A a, B b) WITHIN 100 RETURN a.x AS a, b.x AS b"
@@ -71,6 +73,15 @@ def test_what_nobody_foresaw_breaks_a_matcher(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(oz.OuzelError):
         matcher.push(MANY)
     monkeypatch.undo()
+    check_broken(matcher, ".*memory")
+
+
+def test_a_snapshot_that_fails_half_way_breaks_a_matcher_whose_runs_are_kept_by_event() -> None:
+    chain = oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc("q0", "q1").arc("q1", "q1")
+    matcher = oz.matcher(chain, SCHEMA, speculation="inf")
+    matcher.push(MANY, watermark=8)
+    with patch.object(Growing, "pick", side_effect=MemoryError), pytest.raises(oz.OuzelError):
+        matcher.snapshot()
     check_broken(matcher, ".*memory")
 
 

@@ -81,6 +81,11 @@ def test_json_that_is_none() -> None:
         oz.automaton("base.json")
 
 
+def test_json_of_very_many_brackets() -> None:
+    with pytest.raises(oz.OuzelError, match="brackets stand in too many others"):
+        oz.automaton("[" * 100_000)
+
+
 def test_json_that_says_something_twice() -> None:
     text = json.dumps({**SPEC, "arcs": [{"source": "q0", "target": "q1", "when": "e.x > 1"}]})
     with pytest.raises(oz.OuzelError, match="the name 'when' stands twice in one object"):

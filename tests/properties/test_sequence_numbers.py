@@ -147,6 +147,12 @@ def test_numbers_that_cannot_be(first: list[tuple[int, int]], then: list[tuple[i
     assert push(matcher, (9, 9)) == [89]
 
 
+def test_the_least_number_that_there_is() -> None:
+    matcher = oz.matcher(WIDE, SCHEMA, sequence="n", time_unit="ms", on_bad="quarantine")
+    push(matcher, (1, 5), (2, -(2**63)))
+    assert matcher.take_quarantined().column("n").to_pylist() == [-(2**63)]
+
+
 @settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=9), st.randoms(use_true_random=False))
 def test_what_is_set_aside_does_not_depend_on_batches(rows: list[tuple[int, int]], random: Any) -> None:

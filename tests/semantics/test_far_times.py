@@ -78,6 +78,15 @@ def test_nanoseconds_as_far_as_they_go() -> None:
     assert oz.match(events, "PATTERN SEQ(A a, B b) WITHIN 100000 days").num_rows == 0
 
 
+def test_corrections_near_the_end_of_time() -> None:
+    text = "PATTERN SEQ(A a, B b, !C c) WHERE [k] WITHIN 10 RETURN a.ts AS a, b.ts AS b"
+    for first in (1_000, LATEST - 3):
+        matcher = oz.matcher(text, SCHEMA.append(pa.field("k", pa.int64())), speculation="inf")
+        for ts, kind in ((first, "A"), (first + 3, "B"), (first + 1, "B")):
+            matcher.push(pa.table({"ts": [ts], "type": [kind], "k": [1]}))
+        assert sorted(row["b"] - first for row in matcher.finish().to_pylist()) == [1, 3]
+
+
 # ---- what cannot be counted ------------------------------------------------------------------------------
 
 TOO_FAR = [-(2**63), 2**63 - 1]

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 import ouzel as oz
-from ouzel.physical.automaton import event_lists
+from ouzel.physical.automaton import epochs, event_lists
+from ouzel.physical.automaton.row_plan import RowPlan
 from semantics.everywhere import everywhere
 
 Row = dict[str, Any]
@@ -318,6 +319,42 @@ def test_what_is_passed_leaves_nothing_behind() -> None:
             matcher.push(pa.Table.from_pylist(rows, schema), watermark=begin + 100)
         sizes.append(len(matcher.snapshot()))
     assert max(sizes[10:]) < 1.2 * max(sizes[3:10])
+
+
+@pytest.mark.parametrize("options", [{}, {"speculation": "inf"}])
+@pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
+def test_a_parameter_has_a_value_while_an_arc_mentions_it(options: dict[str, Any], kept: bool) -> None:
+    """Those that are gone, too, for as long as they may come back; a restored matcher knows the same."""
+    rows = pa.Table.from_pylist([{"ts": ts, "x": ts} for ts in (1, 5, 9)])
+    one = oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc("q0", "q1", "e.x > $least", id="a")
+    new = {"id": "b", "source": "q0", "target": "q1", "when": "e.x > 1 + $least"}
+    matcher = oz.matcher(one, rows.schema, params={"least": 3}, time_unit="ms", **options)
+    found = [matcher.push(rows[:1]), matcher.change(remove=["a"])]
+    matcher = oz.restore(matcher.snapshot()) if kept else matcher
+    found += [matcher.change(add=[new]), matcher.push(rows[1:2])]
+    assert [row["valid_from"] for table in found for row in table.to_pylist()] == ([5] if options else [])
+    if not options:
+        other = oz.automaton(start="q0", final=["q1"], register={"m": 0}).arc("q0", "q1", id="c")
+        matcher.replace(None, other)
+        matcher = oz.restore(matcher.snapshot()) if kept else matcher
+        with pytest.raises(oz.QueryError, match=r"\$least"):
+            matcher.change(add=[new])
+
+
+def test_arcs_that_live_together_are_not_known_for_ever() -> None:
+    tiny = oz.automaton(start="q0", final=["q1"], register={"n": 0})
+    specs = [{"id": f"a{n}", "source": "q0", "target": "q1", "when": f"e.x = {n}"} for n in range(12)]
+    matcher = oz.matcher(oz.automaton({**tiny.spec, "arcs": specs}), pa.schema({"ts": "int64", "x": "int64"}))
+    with patch.object(epochs, "MOST_KNOWN", 20):
+        for number in range(1, 200):
+            gone = [spec["id"] for place, spec in enumerate(specs) if number >> place & 1]
+            matcher.push(pa.table({"ts": [number], "x": [0]}))
+            matcher.change(remove=gone)
+            matcher.change(add=[spec for spec in specs if spec["id"] in gone])
+    plan = matcher._chain.links[0].physical
+    assert isinstance(plan, RowPlan)
+    assert plan.epochs is not None
+    assert len(plan.epochs._open) <= 20
 
 
 @pytest.mark.parametrize("options", [{}, {"speculation": "inf"}, {"engine": "reference"}])

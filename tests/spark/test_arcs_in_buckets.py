@@ -6,6 +6,7 @@ import json
 import os
 import random
 from copy import deepcopy
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ import ouzel as oz
 from arc_cases import CHANGES, OTHER, ROWS, SPEC, Spec, expected
 from correction_cases import corrected, standing
 from ouzel.errors import StateError
+from ouzel.runtimes.arc_rows import Arced, ArcRows
+from ouzel.runtimes.revising import Revising
 from ouzel.runtimes.revision import Revision
 from ouzel.runtimes.spark import bucket_state, processor
 from ouzel.runtimes.spark.rule_rows import RuleTables
@@ -73,6 +76,7 @@ def test_rows_that_make_no_sense_are_counted_once() -> None:
         {"add": json.dumps([{**OTHER, "when": "e.nothing = 1"}])},
         {"add": json.dumps([{**OTHER, "set": {"m": "1"}}])},
         {"add": json.dumps([{**OTHER, "id": "b"}])},
+        {"add": "[" * 100_000},
         {"remove": ["z"]},
         {},
     ]
@@ -81,6 +85,32 @@ def test_rows_that_make_no_sense_are_counted_once() -> None:
     bench.push(rules=pa.Table.from_pylist([{"remove": ["b"]}], KINDS))
     bench.push([{**END, "eid": "a", "ts": 1, "type": "A", "k": 1, "x": 1}, {**END, "ts": 2, "k": 1, "x": 2}, END])
     assert [row["n"] for row in bench.found()] == [1]
+
+
+def arced(events: pa.Schema, **options: Any) -> Arced:
+    """A matcher as a bucket has one."""
+    query = oz.query(oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc("q0", "q1", "e.x = 1", id="a"))
+    made = oz.matcher(query, events, type=None, time_unit="ms")
+    rows = ArcRows(query.text, {}, made._intake.none.schema, ("auto", {}))
+    how: Spec = {"revision": Revision(punctuates=False), "speculation": "inf", **options}
+    return Arced(query.text, {}, rows, lambda text, _params: Revising(text, events, made.reading, **how))
+
+
+def test_a_time_that_cannot_be_counted_is_refused() -> None:
+    some = arced(pa.schema({"ts": pa.timestamp("ns"), "x": pa.int64()}))
+    far = pa.table({"at": [datetime(9999, 12, 31, tzinfo=UTC).replace(tzinfo=None)], "remove": [["a"]]})
+    assert some.take(far) == 1
+    some.restore(some.snapshot())
+
+
+def test_a_limit_that_a_change_meets_ends_the_stream() -> None:
+    """If the change were refused, it would be so in some buckets, and not in others."""
+    some = arced(pa.schema({"ts": pa.int64(), "x": pa.int64()}), limits=oz.Limits(max_matches=3))
+    some.push(pa.table({"ts": list(range(5)), "x": [2] * 5}), 0)
+    every = json.dumps([{"id": "every", "source": "q0", "target": "q1"}])
+    assert some.take(pa.table({"at": [0], "add": [every]})) == 0
+    with pytest.raises(oz.OuzelError, match="more than 3 matches"):
+        some.push(pa.table({"ts": [7], "x": [2]}), 3)
 
 
 def test_what_cannot_change() -> None:

@@ -16,7 +16,10 @@ def read_json(text: str) -> Any:
     Traceback (most recent call last):
     ValueError: the name 'when' stands twice in one object
     """
-    return json.loads(text.removeprefix(_MARK), object_pairs_hook=_once)
+    try:
+        return json.loads(text.removeprefix(_MARK), object_pairs_hook=_once)
+    except RecursionError:
+        raise ValueError("brackets stand in too many others") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

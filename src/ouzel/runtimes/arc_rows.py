@@ -22,7 +22,8 @@ from ouzel.language.automaton_spec import written_automaton
 from ouzel.language.document import automaton_entry, document
 from ouzel.language.strict_json import read_json
 from ouzel.logical.schema import Schema
-from ouzel.logical.times import END
+from ouzel.logical.times import BEGINNING, END
+from ouzel.physical.limit_errors import LimitError
 from ouzel.runtimes.arcs import arcs_to_come
 from ouzel.runtimes.fingerprint import differences
 from ouzel.runtimes.kept_parameters import read
@@ -94,6 +95,8 @@ class ArcRows:
         since = None if at is None else watermark_ticks(at, self.schema.time.arrow)
         if at is not None and since is None:
             raise OuzelError(f"'{AT}': required a time as in the column '{self.schema.time.name}'; got {at!r}")
+        if since is not None and not BEGINNING <= since <= END:
+            raise OuzelError(f"'{AT}': required a time of 64 bits; got {at}")
         add, remove = _listed(row.get(ADD), ADD), _listed(row.get(REMOVE), REMOVE)
         if not add and not remove:
             raise OuzelError(f"required arcs in '{ADD}', or ids in '{REMOVE}'; got neither")
@@ -204,6 +207,8 @@ class Arced:
             before = self.matcher.snapshot() if add else b""
             try:
                 parts.append(self.matcher.change(add, remove, at=self.now))
+            except LimitError:
+                raise  # it would be refused in some buckets, and not in others
             except OuzelError:
                 # an arc that is there already, one to remove that is not, or a plan that runs could not go on as
                 refused += 1

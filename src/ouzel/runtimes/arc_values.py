@@ -42,9 +42,8 @@ class ArcValues:
         return {name: value for name, value in self.values.items() if name in used}
 
     def only(self, arcs: Iterable[Arc]) -> ArcValues:
-        """Those that some arcs mention, and those of now."""
-        now = self.now.values()
-        return ArcValues(self.of(arcs) | {name: self.values[name] for name in now})
+        """Those that some arcs mention, as a snapshot has them."""
+        return ArcValues(self.of(arcs))
 
     def changed(self, new: Mapping[str, Any]) -> ArcValues:
         """The same where parameters have other values now."""

@@ -136,7 +136,7 @@ class AutomatonProgram:
         plans = opened(compile_query(text, self.schema, values.of(arcs), *self.how).plans)
         counters = self.chain.remove(set(self.names))
         self.chain.add(plans, now)
-        self._written, self._values, self.automaton = written, values, written.automaton
+        self._written, self._values, self.automaton = written, values.only(arcs), written.automaton
         self.slots, self._by_id, self._read = [slot_of(arc) for arc in arcs], None, {}
         return counters
 

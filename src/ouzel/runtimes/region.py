@@ -206,7 +206,7 @@ class Region:
         """Forget what is right again: no match to come is in the stretch of what was wrong."""
         if len(self._wrong) and order.until is not None:
             ends = after(self._wrong.before, self.window) if self._waits else self._wrong.before
-            self._wrong = self._wrong.chosen(ends > order.until)
+            self._wrong = self._wrong.chosen((ends > order.until) | (ends == END))
 
     def forget(self, punctuation: int) -> None:
         """Forget what no correction at the punctuation or later can reach."""

@@ -442,7 +442,8 @@ class Revising(Matcher):
 
     def _states(self) -> dict[str, dict[str, Any]]:
         if isinstance(self._way, ByEvent):
-            self._way.tidy(self._tail)
+            with self._breaking():
+                self._way.tidy(self._tail)
         own = {"latest": self._latest, "rewinds": int(isinstance(self._way, Rewound))}
         states = {"way": self._way.state(), "tail": self._tail.state(), "revising": own}
         return states | ({"owed": {"table": self._owed[self.names[0]]}} if self._owed else {})

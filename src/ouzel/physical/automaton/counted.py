@@ -21,8 +21,8 @@ def _by_number(numbers: Integers, parts: Integers) -> Integers:
     if len(numbers) < 2 or parts.min() == parts.max():
         if (numbers[1:] > numbers[:-1]).all():
             return last_first
-        return last_first[np.argsort(-numbers[::-1], kind="stable")]
-    return np.lexsort((-np.arange(len(numbers)), -numbers, parts))
+        return last_first[np.argsort(~numbers[::-1], kind="stable")]
+    return np.lexsort((-np.arange(len(numbers)), ~numbers, parts))
 
 
 def miscounted(lists: EventLists, events: EventTable, sequence: str, gone: Integers) -> Flags:

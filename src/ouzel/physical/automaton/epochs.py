@@ -17,6 +17,9 @@ from ouzel.physical.automaton.arcs import Way
 from ouzel.physical.event_table import Integers
 from ouzel.physical.match_table import Flags
 
+# So many sets of arcs that live together are known by the ways that they open.
+MOST_KNOWN = 1_000
+
 
 class Epochs:
     """The ways that are open from each of some times on; arcs are known by their place in the automaton."""
@@ -75,6 +78,8 @@ class Epochs:
     def _ways(self, living: int) -> int:
         """The bits of the ways all of whose arcs live."""
         if living not in self._open:
+            if len(self._open) >= MOST_KNOWN:
+                self._open.clear()
             self._open[living] = sum(
                 1 << bit for bit, needed in enumerate(self._needed) if needed & living == needed
             )
