@@ -147,6 +147,12 @@ REFUSALS = [
         "SEQ(A a, B b)",
         pa.sparse_union([pa.field("x", pa.int64())]),
     ),
+    Refusal(
+        MATCHER,
+        "column '[^']+': required a type that Arrow can join; got dictionary.*",
+        "SEQ(A a, B b)",
+        pa.dictionary(pa.int32(), pa.struct([pa.field("x", pa.int64())])),
+    ),
 ]
 
 

@@ -37,13 +37,22 @@ def check_kept(schema: pa.Schema, reading: Reading) -> None:
         if field.name in reading.times and pa.types.is_floating(field.type):
             required = "integers, timestamps or dates"
             raise SchemaError(f"time column '{field.name}': required {required}; got {field.type}")
-        try:
-            pa.schema([field]).empty_table()
-        except pa.ArrowNotImplementedError:
+        if not _can_be_joined(field.type):
             raise SchemaError(
                 f"column '{field.name}': required a type that Arrow can join; got {field.type}\n"
                 "  hint: leave the column out, or cast it"
-            ) from None
+            )
+
+
+def _can_be_joined(arrow: pa.DataType) -> bool:
+    """Whether Arrow makes one array of several."""
+    if pa.types.is_dictionary(arrow) and pa.types.is_nested(arrow.value_type):
+        return False
+    try:
+        pa.schema([pa.field("", arrow)]).empty_table()
+    except pa.ArrowNotImplementedError:
+        return False
+    return True
 
 
 def types_as_text(types: Mapping[str, Any] | None) -> dict[str, Any] | None:
