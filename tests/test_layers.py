@@ -99,7 +99,17 @@ ROOMS = {
         }
         | {"rules", "ruled", "arc_rows"},
         # with corrections
-        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "rewound", "revising"}
+        {
+            "row_numbers",
+            "tail",
+            "op_column",
+            "revision",
+            "arrivals",
+            "reported",
+            "rewinding",
+            "rewound",
+            "revising",
+        }
         | {"by_event", "netting"}
         | {"key_buckets", "dirty", "region_keys", "region", "regions"},
         {"spark"},

@@ -432,7 +432,9 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         "replace: 'query1' has other columns: required a int64, b int64, c int64, as matches were reported",
     ),
     "another register, where matches may be withdrawn": (
-        lambda: automaton(speculation="inf").replace(None, oz.automaton({**AUTOMATON.spec, "register": {"m": 0}})),
+        lambda: automaton(speculation="inf").replace(
+            None, oz.automaton({**AUTOMATON.spec, "register": {"n": 0, "m": 0}})
+        ),
         "replace: required the same register, window, partition, start and final states, as matches were reported",
     ),
     "no automaton": (

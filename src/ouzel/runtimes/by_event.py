@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ouzel.errors import OuzelError
 from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.automaton.by_event import RunsByEvent
@@ -38,6 +39,23 @@ def keeps_by_event(plans: Sequence[Plan], ties: Sequence[str], *, by_arrival: bo
         return False
     _source, operands = plan.by_event
     return not operands.calls
+
+
+def suits_by_event(
+    plans: Sequence[Plan], ties: Sequence[str], limits: Limits, sequence: str | None, *, by_arrival: bool
+) -> bool:
+    """Whether runs are kept by event; an error if they are not and events are counted, which asks for it."""
+    # what is shed is a matter of chains
+    if not limits.sheds and keeps_by_event(plans, ties, by_arrival=by_arrival):
+        return True
+    if sequence is not None and limits.sheds:
+        raise OuzelError("sequence: required limits that end in an error; got on_limit='shed'")
+    if sequence is not None:
+        raise OuzelError(
+            "sequence: required a register automaton, oz.automaton(…), that reads all events, without "
+            "order=, arcs at the end of the window, and cycles of arcs that consume nothing"
+        )
+    return False
 
 
 class ByEvent:

@@ -14,10 +14,13 @@ from typing import Any
 import pyarrow as pa
 
 from ouzel.logical.times import BEGINNING
+from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.limits import Limits
 from ouzel.runtimes.ordering import ranked
 from ouzel.runtimes.region import Order, Region
+from ouzel.runtimes.region_keys import region_keys
 from ouzel.runtimes.tail import Tail
 from ouzel.state.parts import in_parts, part
 
@@ -99,3 +102,14 @@ class Regions:
         self.next_id = state["next"]
         for place, one in enumerate(self.regions):
             one.resume(part(str(place), state))
+
+
+def regions_of(
+    plans: Sequence[Plan], none: EventTable, order: Order, limits: Limits, threads: int
+) -> Regions | None:
+    """All plans corrected region by region, if every one of them can be."""
+    keys = [region_keys(plan.query, none.table.schema) for plan in plans]
+    if not all(keys):
+        return None
+    found = enumerate(zip(plans, keys, strict=True))
+    return Regions([Region(plan, own, n, limits, threads) for n, (plan, own) in found], none, order)

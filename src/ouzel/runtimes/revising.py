@@ -25,29 +25,19 @@ from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
 from ouzel.runtimes.arcs import AutomatonProgram
+from ouzel.runtimes.arrivals import Arrivals
 from ouzel.runtimes.batches import fitted
-from ouzel.runtimes.by_event import ByEvent, keeps_by_event
+from ouzel.runtimes.by_event import ByEvent, keeps_by_event, suits_by_event
 from ouzel.runtimes.changed_arcs import Changed
 from ouzel.runtimes.kinds import without_views
 from ouzel.runtimes.matcher import Matcher, Result
-from ouzel.runtimes.op_column import (
-    INSERT,
-    Batch,
-    Withdrawn,
-    miscounted_rows,
-    read_batch,
-    set_aside,
-    with_op,
-    withdrawn,
-    without_event,
-)
+from ouzel.runtimes.op_column import INSERT, Batch, Withdrawn, with_op
 from ouzel.runtimes.options import options_in
 from ouzel.runtimes.promises import Promise
-from ouzel.runtimes.quarantine import Problem, Report, bad_table, refuse
+from ouzel.runtimes.quarantine import bad_table
 from ouzel.runtimes.reading import Reading, settled
-from ouzel.runtimes.region import Order, Region
-from ouzel.runtimes.region_keys import region_keys
-from ouzel.runtimes.regions import Regions
+from ouzel.runtimes.region import Order
+from ouzel.runtimes.regions import Regions, regions_of
 from ouzel.runtimes.reported import MATCH_ID, OP, check_columns
 from ouzel.runtimes.revision import Revision, check_revision, read_revision, speculation_ticks
 from ouzel.runtimes.rewinding import Remade, Rewinding
@@ -96,38 +86,20 @@ class Revising(Matcher):
         self._chain.keeps_columns = self._speculates
         if isinstance(self._program, AutomatonProgram):
             self._program.goes_on_with(self._suits, self._make, begins_anew=not self._speculates)
-        self._way = self._by_event() or self._regions() or self._rewound()
+        self._way = self._other_way() or self._rewound()
         self._tail = Tail(self._way.numbered(self._none))
 
-    def _by_event(self) -> ByEvent | None:
-        """Correct event by event, where the one query is a register automaton."""
-        plans, order = self._chain.all_plans, self._order
-        if not self._speculates or not self.by_event:
+    def _other_way(self) -> ByEvent | Regions | None:
+        """The way to correct that suits the queries better than to rewind, if there is one."""
+        if not self._speculates:
             return None
-        sequence = self.revision.sequence
-        if sequence is not None and self.limits.sheds:
-            raise OuzelError("sequence: required limits that end in an error; got on_limit='shed'")
-        # what is shed is a matter of chains
-        if self.limits.sheds or not keeps_by_event(plans, order.tie_breakers, by_arrival=order.by_arrival):
-            if sequence is not None:
-                raise OuzelError(
-                    "sequence: required a register automaton, oz.automaton(…), that reads all events, without "
-                    "order=, arcs at the end of the window, and cycles of arcs that consume nothing"
-                )
-            return None
-        return ByEvent(plans[0], self.limits, self._no_events, self._promises, sequence)
-
-    def _regions(self) -> Regions | None:
-        """Correct region by region, where every query can be, and none comes or goes."""
-        if not self._speculates or not self.by_regions or is_list(self.text):
-            return None
-        keys = [region_keys(query, self._no_events.table.schema) for query in self._queries]
-        if not all(keys):
-            return None
-        order = Order(self._order.tie_breakers, self._order.by_arrival)
-        limits, threads = self.limits, self._chain.threads
-        plans = enumerate(zip(self._chain.all_plans, keys, strict=True))
-        return Regions([Region(plan, own, n, limits, threads) for n, (plan, own) in plans], self._no_events, order)
+        plans, limits, sequence = self._chain.all_plans, self.limits, self.revision.sequence
+        ties, by_arrival = self._order.tie_breakers, self._order.by_arrival
+        if self.by_event and suits_by_event(plans, ties, limits, sequence, by_arrival=by_arrival):
+            return ByEvent(plans[0], limits, self._no_events, self._promises, sequence)
+        if self.by_regions and not is_list(self.text):  # no query comes or goes
+            return regions_of(plans, self._no_events, Order(ties, by_arrival), limits, self._chain.threads)
+        return None
 
     def _rewound(self) -> Rewound:
         chain, order, how = self._chain, self._order, (self.engine, self.tuning)
@@ -297,64 +269,29 @@ class Revising(Matcher):
 
     def push(self, events: pa.RecordBatch | pa.Table, watermark: Any = None) -> Result:
         """Take a batch of events and withdrawals, in any order; what changes by that."""
-        began = self._check_open()
-        report, op = Report(), self.revision.op
-        table = fitted(events, self.schema)
-        batch = self._counted_only(table, read_batch(table, op, self._intake, report), report)
-        self._check_types(batch.events)
-        is_late, late = self._promises.late(batch.events, self.now), None
+        began, op = self._check_open(), self.revision.op
+        arrivals = Arrivals.read(fitted(events, self.schema), self.revision, self._intake)
+        self._check_types(arrivals.batch.events)
+        is_late, late = self._promises.late(arrivals.batch.events, self.now), None
         if is_late.any():
             self._check_late(int(is_late.sum()), len(is_late))
-            late, batch = batch.taken(np.flatnonzero(is_late)), batch.taken(np.flatnonzero(~is_late))
-        found = withdrawn(batch, self._tail, self.revision.identity, self.reading)
-        if op is not None and len(found.without):
-            self._refuse(table, without_event(batch, found.without, op), report)
-        report.withdrawn = len(found.kept) + len(found.own)
-        found = self._without_miscounted(table, batch, found, report)
+            late = arrivals.batch.taken(np.flatnonzero(is_late))
+            arrivals.batch = arrivals.batch.taken(np.flatnonzero(~is_late))
+        found = arrivals.withdrawn(self._tail)
+        if self.revision.sequence is not None:
+            assert isinstance(self._way, ByEvent)
+            self._know_columns()
+            found = arrivals.well_counted(found, self._way)
         until = None if watermark is None else self._ticks(watermark, "push(watermark=…)")
         with self._breaking():
             if late is not None:
                 kept = late.events.table if op is None else with_op(late, op)
                 self.late = pa.concat_tables([self.late, kept])
                 self.report.late += len(late.events)
-            self.report.add(report)
-            changed = self._take(batch, found)
+            self.report.add(arrivals.report)
+            changed = self._take(arrivals.batch, found)
             self._punctuate(until)
             return self._go(changed, began)
-
-    def _counted_only(self, table: pa.Table, batch: Batch, report: Report) -> Batch:
-        """The events that are counted, where they have to be; others are malformed."""
-        sequence = self.revision.sequence
-        if sequence is None or not batch.events.table.column(sequence).null_count:
-            return batch
-        lacking = batch.events.table.column(sequence).is_null().to_numpy()
-        said = "required the number of the event in its partition; got null"
-        problems = [Problem(int(row), sequence, said) for row in batch.rows[lacking]]
-        self._refuse(table, problems, report)
-        return batch.taken(np.flatnonzero(~lacking))
-
-    def _without_miscounted(self, table: pa.Table, batch: Batch, found: Withdrawn, report: Report) -> Withdrawn:
-        """The same without events whose numbers contradict those of others: these are malformed."""
-        sequence = self.revision.sequence
-        if sequence is None:
-            return found
-        assert isinstance(self._way, ByEvent)
-        self._know_columns()
-        is_inserted = batch.signs == INSERT
-        is_inserted[found.own] = False
-        places = np.flatnonzero(is_inserted)
-        events = batch.events if len(places) == len(batch.events) else batch.events.taken(places)
-        bad = places[self._way.miscounted(events, found.events)]
-        if not len(bad):
-            return found
-        self._refuse(table, miscounted_rows(batch, bad, sequence), report)
-        return replace(found, refused=bad)
-
-    def _refuse(self, table: pa.Table, problems: list[Problem], report: Report) -> None:
-        """Raise for malformed rows of a batch, or set them aside."""
-        if self.reading.on_bad == "error":
-            refuse(problems)
-        set_aside(table, [*report.problems, *problems], report)
 
     def _take(self, batch: Batch, found: Withdrawn) -> EventTable:
         """Take what is inserted and drop what is withdrawn; of these, the events that have been matched."""

@@ -1,0 +1,80 @@
+"""What a batch brings to a matcher that corrects itself: insertions, withdrawals, and rows that are neither.
+
+Rows that cannot be are refused all at once, or set aside; nothing has changed by then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+
+from ouzel.runtimes.by_event import ByEvent
+from ouzel.runtimes.intake import Intake
+from ouzel.runtimes.op_column import (
+    INSERT,
+    Batch,
+    Withdrawn,
+    miscounted_rows,
+    read_batch,
+    set_aside,
+    withdrawn,
+    without_event,
+)
+from ouzel.runtimes.quarantine import Problem, Report, refuse
+from ouzel.runtimes.reading import Reading
+from ouzel.runtimes.revision import Revision
+from ouzel.runtimes.tail import Tail
+
+
+@dataclass
+class Arrivals:
+    """A batch as it is read, and what there is to report of it."""
+
+    table: pa.Table
+    revision: Revision
+    reading: Reading
+    report: Report
+    batch: Batch
+
+    @classmethod
+    def read(cls, table: pa.Table, revision: Revision, intake: Intake) -> Self:
+        """Those of a table; where events are counted, they have numbers."""
+        report = Report()
+        found = cls(table, revision, intake.reading, report, read_batch(table, revision.op, intake, report))
+        sequence = revision.sequence
+        if sequence is not None and found.batch.events.table.column(sequence).null_count:
+            lacking = found.batch.events.table.column(sequence).is_null().to_numpy()
+            said = "required the number of the event in its partition; got null"
+            found._refuse([Problem(int(row), sequence, said) for row in found.batch.rows[lacking]])
+            found.batch = found.batch.taken(np.flatnonzero(~lacking))
+        return found
+
+    def withdrawn(self, tail: Tail) -> Withdrawn:
+        """Which events are withdrawn, of a tail and of these."""
+        found, op = withdrawn(self.batch, tail, self.revision.identity, self.reading), self.revision.op
+        if op is not None and len(found.without):
+            self._refuse(without_event(self.batch, found.without, op))
+        self.report.withdrawn = len(found.kept) + len(found.own)
+        return found
+
+    def well_counted(self, found: Withdrawn, way: ByEvent) -> Withdrawn:
+        """The same without events whose numbers contradict those of others."""
+        is_inserted = self.batch.signs == INSERT
+        is_inserted[found.own] = False
+        places = np.flatnonzero(is_inserted)
+        events = self.batch.events if len(places) == len(self.batch.events) else self.batch.events.taken(places)
+        bad = places[way.miscounted(events, found.events)]
+        if not len(bad):
+            return found
+        assert self.revision.sequence is not None
+        self._refuse(miscounted_rows(self.batch, bad, self.revision.sequence))
+        return replace(found, refused=bad)
+
+    def _refuse(self, problems: list[Problem]) -> None:
+        """Raise for malformed rows, or set them aside."""
+        if self.reading.on_bad == "error":
+            refuse(problems)
+        set_aside(self.table, [*self.report.problems, *problems], self.report)
