@@ -247,6 +247,19 @@ AUTOMATON = oz.automaton(start="q0", final=["q2"], register={"n": 0}, arcs=ARCS)
 
 @pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
 @pytest.mark.parametrize("engine", ["auto", "reference"])
+@pytest.mark.parametrize("seen", [(), (0,)], ids=["before all events", "after some"])
+def test_a_parameter_of_an_arc_that_makes_its_target_final(engine: str, kept: bool, seen: tuple[int, ...]) -> None:
+    one = oz.automaton(start="q0", final=["q1"]).arc("q0", "q1", "e.x = $p", final=True)
+    matcher = oz.matcher(oz.query(one, {"p": 1}), pa.schema({"ts": "int64", "x": "int64"}), engine=engine)
+    found = [matcher.push(pa.table({"ts": pa.array(seen, pa.int64()), "x": pa.array(seen, pa.int64())}))]
+    matcher.set_params(None, p=2)
+    matcher = going_on(matcher, kept)
+    found += [matcher.push(pa.table({"ts": [1, 2, 3], "x": [1, 2, 2]})), matcher.finish()]
+    assert [row["valid_from"] for table in found for row in table.to_pylist()] == [2, 3]
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
+@pytest.mark.parametrize("engine", ["auto", "reference"])
 def test_arcs_that_mention_a_parameter(engine: str, kept: bool) -> None:
     matcher = oz.matcher(oz.query(AUTOMATON, {"least": 5}), SCHEMA, engine=engine)
     found = [matcher.push(events("A1=1", "A2=7", "A3=2"))]

@@ -22,6 +22,8 @@ TYPES = ("integer", "float", "string", "boolean", "time")
 Written = Mapping[str, Any]
 
 _KEYS = ("start", "final", "register", "window", "partition", "events", "states", "arcs")
+# Lives without a beginning or an end go from one to the other, as times of 64 bits do.
+_FIRST, _LAST = -(2**63), 2**63 - 1
 _ARC_KEYS = ("id", "source", "target", "when", "set", "epsilon", "end_of_window", "final", "lives")
 _WITHIN = "PATTERN A a WITHIN "
 
@@ -156,9 +158,10 @@ def _lives(given: Any, what: str) -> Iterator[Life]:
 
 
 def _meet(one: Life, other: Life) -> bool:
-    """Whether two lives have a time in common."""
-    (since, until), (begin, end) = one, other
-    return all(a is None or b is None or a < b for a, b in (one, other, (begin, until), (since, end)))
+    """Whether two lives have a time in common; one that ends before all times has none."""
+    since = max(_FIRST if one[0] is None else one[0], _FIRST if other[0] is None else other[0])
+    until = min(_LAST if one[1] is None else one[1], _LAST if other[1] is None else other[1])
+    return since < until
 
 
 def _fields(register: Any) -> Iterator[Field]:
