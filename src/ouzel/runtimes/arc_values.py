@@ -38,6 +38,8 @@ class ArcValues:
 
     def of(self, arcs: Iterable[Arc]) -> dict[str, Any]:
         """Those that some arcs mention."""
+        if not self.values:  # to look for them takes a good part of the time to plan
+            return {}
         used = {name for arc in arcs for name in mentioned(arc)}
         return {name: value for name, value in self.values.items() if name in used}
 
@@ -65,6 +67,8 @@ class ArcValues:
     def as_now(self, arc: Arc) -> Arc:
         """An arc with the values of now."""
         now = self.now
+        if not now:
+            return arc
         return _renamed(arc, lambda name: now.get(_written(name), name))
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ouzel.compile import compile_query
@@ -28,6 +28,17 @@ from ouzel.runtimes.roster import Said, check_id, said_of
 MOST_READ = 1_000
 
 
+@dataclass(frozen=True)
+class Known:
+    """Arcs that came: places of those that were there, and those that are new; known of the same slots."""
+
+    slots: list[Slot]
+    arcs: list[Arc]
+    ids: list[str]
+    there: list[int]
+    new: list[Arc]
+
+
 class AutomatonProgram:
     """A register automaton, whose arcs change."""
 
@@ -47,8 +58,9 @@ class AutomatonProgram:
         self.slots = [slot_of(arc) for arc in written.automaton.arcs]
         self.automaton = written.automaton
         self._by_id: dict[str, list[int]] | None = None
-        self._read: dict[str, tuple[list[Slot], list[Arc], list[int | None]]] = {}
-        """Arcs that came, by what was said, and their places among slots, as long as these are the same."""
+        self._by_arc: dict[Arc, int] | None = None
+        self._read: dict[str, Known] = {}
+        """Arcs that came, by what was said."""
         self._suits: Callable[[Plan], bool] = lambda _plan: True
         self._make: Callable[[Changed], None] = Changed.make
         self._begins_anew = True
@@ -137,7 +149,8 @@ class AutomatonProgram:
         counters = self.chain.remove(set(self.names))
         self.chain.add(plans, now)
         self._written, self._values, self.automaton = written, values.only(arcs), written.automaton
-        self.slots, self._by_id, self._read = [slot_of(arc) for arc in arcs], None, {}
+        self.slots, self._read = [slot_of(arc) for arc in arcs], {}
+        self._by_id = self._by_arc = None
         return counters
 
     def said(self) -> Said:
@@ -155,7 +168,8 @@ class AutomatonProgram:
 
     def have(self, automaton: Automaton, slots: list[Slot]) -> None:
         """Note the arcs that there are now, and forget the values of others."""
-        self.automaton, self.slots, self._by_id = automaton, slots, None
+        self.automaton, self.slots = automaton, slots
+        self._by_id = self._by_arc = None
         self._values = self._values.only(slot.arc for slot in slots)
 
     def change(self, add: Iterable[Any], remove: Iterable[Any], time: int, now: int, base: int) -> Changed:
@@ -163,35 +177,37 @@ class AutomatonProgram:
 
         No event before `base` will be matched any more.
         """
-        gone = list(dict.fromkeys(place for id_ in _ids(remove) for place in self._places(id_, time)))
-        given, came = self._given(_listed(add, "add"))
-        for arc in given:
-            if any(place not in gone for place in self._living(arc.id, time)):
+        gone: list[int] = []
+        for id_ in _ids(remove):
+            gone += [place for place in self._places(id_, time) if place not in gone]
+        known = self._given(_listed(add, "add"))
+        for id_ in known.ids:
+            if any(place not in gone for place in self._living(id_, time)):
                 raise OuzelError(
-                    f"change: the arc '{arc.id}' is there already\n"
+                    f"change: the arc '{id_}' is there already\n"
                     "  hint: remove it in the same change, or give the new one an id of its own"
                 )
-        return Changed(
-            self,
-            time,
-            now,
-            base,
-            gone,
-            [place for place in came if place is not None],
-            [arc for arc, place in zip(given, came, strict=True) if place is None],
-        )
+        return Changed(self, time, now, base, gone, known.there, known.new)
 
-    def _given(self, specs: list[Any]) -> tuple[list[Arc], list[int | None]]:
+    def _given(self, specs: list[Any]) -> Known:
         """The arcs of specifications, and the places of those that were there before; what was read is known."""
         content = repr(specs)  # what is read is made of plain values, which it tells apart
         known = self._read.get(content)
-        if known is not None and known[0] is self.slots:
-            return known[1:]
-        arcs = known[1] if known is not None else self._read_anew(specs)
-        places = {slot.arc: place for place, slot in enumerate(self.slots)}
-        found = arcs, [places.get(arc) for arc in arcs]
+        if known is not None and known.slots is self.slots:
+            return known
+        arcs = known.arcs if known is not None else self._read_anew(specs)
+        if self._by_arc is None:
+            self._by_arc = {slot.arc: place for place, slot in enumerate(self.slots)}
+        places = self._by_arc
+        found = Known(
+            self.slots,
+            arcs,
+            [arc.id for arc in arcs],
+            [places[arc] for arc in arcs if arc in places],
+            [arc for arc in arcs if arc not in places],
+        )
         if known is not None or len(self._read) < MOST_READ:
-            self._read[content] = self.slots, *found
+            self._read[content] = found
         return found
 
     def _read_anew(self, specs: list[Any]) -> list[Arc]:

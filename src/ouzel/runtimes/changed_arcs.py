@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ouzel.compile import compile_query
@@ -44,7 +43,10 @@ class Slot:
 
     def lives_at(self, time: int) -> bool:
         """Whether it lives at a time or later."""
-        return any(since < until > time for since, until in self.lives)
+        for since, until in self.lives:  # noqa: SIM110 - any(…) takes several times as long, at every change
+            if since < until > time:
+                return True
+        return False
 
     def lives_on(self, time: int) -> bool:
         """Whether it lives at a time, and no end is known."""
@@ -97,13 +99,20 @@ class Changed:
     came: list[int]
     new: list[Arc]
     planned: tuple[Plan, list[Slot], Automaton] | None = None
+    is_new: bool = field(init=False)
+    """Whether the automaton has to be planned anew, as was found before anything changed."""
 
-    @cached_property
-    def is_new(self) -> bool:
-        """Whether the automaton has to be planned anew, as was found before anything changed."""
-        if self.new or not _is_open(self.program.chain.links[0].physical):
-            return True
-        return any(self._moves_first(place) for place in (*self.came, *self.gone))
+    def __post_init__(self) -> None:
+        # from when on arcs at the end of the window can come and go: windows that end now are over
+        self._later = max(self.time, min(self.now, END - 1) + 1)
+        slots, self._waits, may_move = self.program.slots, False, False
+        for place in (*self.came, *self.gone):
+            arc = slots[place].arc
+            self._waits |= arc.end_of_window
+            may_move |= arc.final
+        self.is_new = bool(self.new) or not _is_open(self.program.chain.links[0].physical)
+        if may_move and not self.is_new:
+            self.is_new = any(map(self._moves_first, (*self.came, *self.gone)))
 
     def _moves_first(self, place: int) -> bool:
         """Whether it changes since when an arc makes its target final, which a plan has to know."""
@@ -111,7 +120,10 @@ class Changed:
         if not slot.arc.final:
             return False
         changed = Slot(slot.arc, list(slot.lives))
-        self._change(place, changed)
+        if place in self.gone:
+            changed.end(self._at(slot.arc))
+        if place in self.came:
+            changed.begin(self._at(slot.arc), self._later)
         return _first(changed) != _first(slot)
 
     def make(self) -> None:
@@ -128,17 +140,14 @@ class Changed:
         assert plan.epochs is not None
         slots = self.program.slots
         self._live(slots)
-        for time, at_end in ((self.time, False), (self._later, True)):
-            came = [place for place in self.came if slots[place].arc.end_of_window is at_end]
-            gone = [place for place in self.gone if slots[place].arc.end_of_window is at_end]
-            if came or gone:
+        if not self._waits:
+            plan.epochs.change(self.time, self.came, self.gone)
+        else:
+            for time, at_end in ((self.time, False), (self._later, True)):
+                came = [place for place in self.came if slots[place].arc.end_of_window is at_end]
+                gone = [place for place in self.gone if slots[place].arc.end_of_window is at_end]
                 plan.epochs.change(time, came, gone)
         plan.epochs.forget(self.base)
-
-    @property
-    def _later(self) -> int:
-        """From when on arcs at the end of the window can come and go: windows that end now are over."""
-        return max(self.time, min(self.now, END - 1) + 1)
 
     def _at(self, arc: Arc) -> int:
         """When an arc comes or goes."""
@@ -214,18 +223,15 @@ class Changed:
 
     def _live(self, slots: list[Slot]) -> None:
         """Note which arcs live from the time on, and of these arcs forget lives that are long over."""
+        for place in self.gone:
+            slot = slots[place]
+            slot.end(self._at(slot.arc))
+        for place in self.came:
+            slot = slots[place]
+            slot.begin(self._at(slot.arc), self._later)
         horizon = self._horizon()
-        for place in {*self.came, *self.gone}:
-            self._change(place, slots[place])
+        for place in (*self.came, *self.gone):
             slots[place].forget(horizon)
-
-    def _change(self, place: int, slot: Slot) -> None:
-        """Let an arc go, come, or both."""
-        at = self._at(slot.arc)
-        if place in self.gone:
-            slot.end(at)
-        if place in self.came:
-            slot.begin(at, self._later)
 
 
 def _first(slot: Slot) -> tuple[int, bool] | None:

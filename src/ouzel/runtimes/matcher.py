@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import timedelta
 from time import perf_counter
@@ -222,7 +221,7 @@ class Matcher:
     @property
     def _newest(self) -> int:
         """The time of the latest event, if time has not passed it."""
-        return int(self._order.held.end_times.max(initial=BEGINNING))
+        return self._order.latest
 
     @property
     def _settled(self) -> int:
@@ -312,26 +311,23 @@ class Matcher:
         self._is_finished = True
         return result
 
-    @contextmanager
-    def _breaking(self, *, refuses: bool = False) -> Iterator[None]:
+    def _breaking(self, *, refuses: bool = False) -> _Breaking:
         """Go on no more after an error in here: events were taken, and some of them are not matched.
 
         What `refuses` does so before anything has changed.
         """
-        try:
-            yield
-        except BaseException as error:
-            if refuses and isinstance(error, OuzelError) and not isinstance(error, LimitError):
-                raise
-            # not by `memory_errors`: one context more takes time at every push
-            told = out_of_memory() if isinstance(error, MemoryError) else error
-            why = (str(told) or type(told).__name__).partition("\n")[0]
-            self._broken = (
-                "was interrupted: " if isinstance(error, KeyboardInterrupt) else f"has failed: {why}\n  "
-            )
-            if told is not error:
-                raise told from None
-            raise
+        return _Breaking(self, refuses=refuses)
+
+    def _break(self, error: BaseException, *, refuses: bool) -> None:
+        """Note an error after which there is no going on; one of memory is told in our words."""
+        if refuses and isinstance(error, OuzelError) and not isinstance(error, LimitError):
+            return
+        # not by `memory_errors`: one context more takes time at every push
+        told = out_of_memory() if isinstance(error, MemoryError) else error
+        why = (str(told) or type(told).__name__).partition("\n")[0]
+        self._broken = "was interrupted: " if isinstance(error, KeyboardInterrupt) else f"has failed: {why}\n  "
+        if told is not error:
+            raise told from None
 
     def _step(self, events: EventTable, now: int | None, began: float) -> Result:
         self._none = None
@@ -430,3 +426,19 @@ class Matcher:
         """Bring the chain no events, but their columns, if it has had none yet: whoever resumes must know them."""
         if self._none is not None:
             self._step(self._none, BEGINNING, perf_counter())
+
+
+class _Breaking:
+    """A context after whose errors a matcher does not go on; a generator would take time at every push."""
+
+    __slots__ = ("matcher", "refuses")
+
+    def __init__(self, matcher: Matcher, *, refuses: bool) -> None:
+        self.matcher, self.refuses = matcher, refuses
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is not None:
+            self.matcher._break(error, refuses=self.refuses)

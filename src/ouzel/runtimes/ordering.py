@@ -27,6 +27,8 @@ class Ordering:
     by_arrival: bool = False
     now: int = BEGINNING
     released: int = 0
+    latest: int = BEGINNING
+    """The time of the latest event; if time has passed it, it may be forgotten."""
 
     def __post_init__(self) -> None:
         """Begin with no events."""
@@ -40,8 +42,12 @@ class Ordering:
 
     def push(self, events: EventTable, now: int | None = None) -> EventTable:
         """Take events in any order, and let time pass to `now` if that is said; the events to go on with."""
-        latest = int(events.end_times.max()) - self.delay if len(events) else self.now
-        self.now = max(latest if now is None else max(latest, now), self.now)
+        if len(events):
+            latest = int(events.end_times.max())
+            self.latest = max(latest, self.latest)
+            self.now = max(latest - self.delay, self.now)
+        if now is not None and now > self.now:
+            self.now = now
         before, held = self.held.parted(self.now)
         new, rest = events.parted(self.now)
         self.held = self._joined(held, rest)
@@ -67,6 +73,7 @@ class Ordering:
         """Go on with events that were held elsewhere."""
         self.held = EventTable.of_state(part("held", state), self.held.schema)
         self.now, self.released = state["now"], state["released"]
+        self.latest = int(self.held.end_times.max(initial=BEGINNING))
 
     def _joined(self, events: EventTable | None, others: EventTable | None) -> EventTable:
         if events is None or others is None:

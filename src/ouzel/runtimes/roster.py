@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -184,7 +185,7 @@ class SetRoster:
                 )
             try:
                 row[name] = pa.scalar(value, arrow).as_py()
-                if isinstance(value, float) and isinstance(row[name], int) and row[name] != value:
+                if isinstance(value, float | Decimal) and isinstance(row[name], int) and row[name] != value:
                     raise ValueError(value)
             except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError, TypeError):
                 raise OuzelError(f"{verb}: '{name}': required {arrow}, as in the set; got {value!r}") from None

@@ -38,12 +38,12 @@ class Epochs:
         # times and masks as arrays, made where events are asked for that are not of the last epoch
         self._bounds: tuple[Integers, Integers] | None = None
 
-    def masks(self, times: Integers) -> Integers | int:
+    def masks(self, times: Integers, *, in_order: bool = False) -> Integers | int:
         """The bits of the ways that are open for events of some times; one number if it is the same for all."""
         now = self._ways(self._living[-1])
         if not self.times:
             return now
-        if times[0] >= self.times[-1] and times.min() >= self.times[-1]:
+        if times[0] >= self.times[-1] and (in_order or times.min() >= self.times[-1]):
             return now
         if self._bounds is None:
             masks = np.array([self._ways(living) for living in self._living], np.int64)
@@ -60,12 +60,19 @@ class Epochs:
 
     def change(self, time: int, came: Iterable[int], gone: Iterable[int]) -> None:
         """From a time on, let arcs live, and others not; arcs by their places."""
-        on, off = sum(1 << place for place in came), sum(1 << place for place in gone)
+        on = off = 0
+        for place in came:
+            on |= 1 << place
+        for place in gone:
+            off |= 1 << place
+        if not on | off:
+            return
         first = bisect_left(self.times, time)
         if first == len(self.times) or self.times[first] != time:
             self.times.insert(first, time)
             self._living.insert(first + 1, self._living[first])
-        self._living[first + 1 :] = [(living & ~off) | on for living in self._living[first + 1 :]]
+        for place in range(first + 1, len(self._living)):
+            self._living[place] = (self._living[place] & ~off) | on
         self._bounds = None
 
     def forget(self, time: int) -> None:

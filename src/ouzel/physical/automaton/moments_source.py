@@ -16,6 +16,12 @@ def insert(writer: Emitter) -> None:
     """Take an event: into its moment, or into a new one between two others (Algorithm 1, lines 2 to 7)."""
     write, block = writer.write, writer.block
     write("k = -1", "p = tails[parts[e]]", "is_between = 0", "stepping = 1")
+    with block("if done > 1 and p >= 0 and orders[p] > order_of[e]:"):
+        # events of a batch are in order: a late one is behind the one before it, and mostly not far
+        write("y = queue[done - 2]")
+        with block("if y >= 0 and parts[y] == parts[e] and order_of[y] <= order_of[e]:"):
+            write("p = moment_of[y]", "k = after[p]")
+            write("while k >= 0 and orders[k] <= order_of[e]:", "    p = k", "    k = after[p]")
     with block("while p >= 0 and orders[p] > order_of[e]:"):
         write("k = p", "p = before[p]")
     with block("if p >= 0 and orders[p] == order_of[e]:"):

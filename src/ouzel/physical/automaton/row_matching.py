@@ -51,7 +51,9 @@ class RowMatching(RunMatching):
         events = self.read(events)
         memory, prepared = self.memory, self.prepare(events)
         if self.plan.epochs is not None and len(prepared):
-            prepared = replace(prepared, masks=prepared.masks & self.plan.epochs.masks(prepared.end_times))
+            # without partitions events are in order
+            open_ = self.plan.epochs.masks(prepared.end_times, in_order=not self.plan.keys)
+            prepared = replace(prepared, masks=prepared.masks & open_)
         found = Found.nothing(self.plan.written, events)
         parts = []
         if len(prepared):
