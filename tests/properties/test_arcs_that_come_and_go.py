@@ -98,6 +98,17 @@ def test_an_arc_in_the_place_of_another_of_its_id() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"speculation": "inf"}, {"engine": "reference"}])
+def test_an_arc_without_an_id_has_one_that_is_free(options: dict[str, Any]) -> None:
+    arc = {"source": "q0", "target": "q1"}
+    automaton = oz.automaton(start="q0", final=["q1"], arcs=[arc])
+    matcher = oz.matcher(automaton, pa.schema({"ts": "int64"}), time_unit="s", type=None, **options)
+    found = [matcher.push(pa.table({"ts": [1]})), matcher.change(add=[arc]), matcher.push(pa.table({"ts": [2]}))]
+    found += [matcher.change(add=[arc, {**arc, "id": "a2"}], remove=["a0"]), matcher.push(pa.table({"ts": [3]}))]
+    found += [matcher.change(remove=["a0", "a1", "a2"]), matcher.push(pa.table({"ts": [4]})), matcher.finish()]
+    assert [row["valid_from"] for one in found for row in one.to_pylist()] == [1, 2, 2, 3, 3, 3]
+
+
+@pytest.mark.parametrize("options", [{}, {"speculation": "inf"}, {"engine": "reference"}])
 def test_an_arc_that_is_to_go_twice_goes(options: dict[str, Any]) -> None:
     automaton = oz.automaton(start="q0", final=["q1"], arcs=[{"id": "a", "source": "q0", "target": "q1"}])
     matcher = oz.matcher(automaton, pa.schema({"ts": "int64"}), time_unit="s", type=None, **options)

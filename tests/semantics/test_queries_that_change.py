@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, cast
 
 import pyarrow as pa
@@ -419,6 +420,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         "set_params: 'z' is no parameter of the set",
     ),
     "another type": (lambda: of_a_set().set_params(1, least="x"), "set_params: 'least': required int64"),
+    "a decimal in the place of an integer": (
+        lambda: of_a_set().set_params(1, least=Decimal("3.5")),
+        "set_params: 'least': required int64",
+    ),
     "no dict": (lambda: of_a_set().set_params(1, cast(Any, 7)), "set_params: required a dict"),
     "no value": (lambda: of_a_set().replace(1, {}), "replace: the parameter 'least' of the query 1 has no value"),
     "read by others": (lambda: listed().replace("query1", "PATTERN A"), "which 'query2' reads"),
@@ -467,6 +472,14 @@ def test_what_is_wrong_is_said(case: str) -> None:
     with pytest.raises(oz.OuzelError) as error:
         act()
     assert message in str(error.value)
+
+
+def test_parameters_are_called_what_they_are_in_messages() -> None:
+    matcher = automaton()
+    with pytest.raises(oz.QueryError) as error:
+        matcher.set_params(None, least="x")
+    assert "    e.x > $least\n" in str(error.value)
+    assert "ᵛ" not in str(error.value)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

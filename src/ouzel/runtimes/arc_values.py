@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ouzel.errors import QueryError, Span
 from ouzel.language import tree
 from ouzel.language.algebra_tree import Formula
 from ouzel.language.automaton_tree import Arc
@@ -20,6 +21,7 @@ from ouzel.runtimes.kept_parameters import kept
 from ouzel.runtimes.roster import check_parameters
 
 _VERSION = re.compile(r"(.+)ᵛ(\d+)")
+_VERSIONS = re.compile(r"ᵛ\d+")
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,20 @@ class ArcValues:
         if not now:
             return arc
         return _renamed(arc, lambda name: now.get(_written(name), name))
+
+
+def as_written(error: QueryError) -> QueryError:
+    """The same error, where parameters are called what users call them."""
+
+    def plain(text: str) -> str:
+        return _VERSIONS.sub("", text)
+
+    span = error.span
+    if span is not None:
+        before, inside = error.source[: span.start], error.source[span.start : span.end]
+        span = Span(len(plain(before)), len(plain(before)) + len(plain(inside)))
+    required, hint = (None if one is None else plain(one) for one in (error.required, error.hint))
+    return QueryError(plain(error.message), plain(error.source), span, required=required, hint=hint)
 
 
 def mentioned(arc: Arc) -> set[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from ouzel.compile import compile_query
@@ -180,7 +181,7 @@ class AutomatonProgram:
         gone: list[int] = []
         for id_ in _ids(remove):
             gone += [place for place in self._places(id_, time) if place not in gone]
-        known = self._given(_listed(add, "add"))
+        known = self._given(self._named(_listed(add, "add"), gone, time))
         for id_ in known.ids:
             if any(place not in gone for place in self._living(id_, time)):
                 raise OuzelError(
@@ -188,6 +189,16 @@ class AutomatonProgram:
                     "  hint: remove it in the same change, or give the new one an id of its own"
                 )
         return Changed(self, time, now, base, gone, known.there, known.new)
+
+    def _named(self, specs: list[Any], gone: list[int], time: int) -> list[Any]:
+        """Specifications of arcs, where those without an id have the first of a0, a1, … that is free."""
+        nameless = [isinstance(spec, Mapping) and spec.get("id") is None for spec in specs]
+        if not any(nameless):
+            return specs
+        taken = {slot.arc.id for place, slot in enumerate(self.slots) if place not in gone and slot.lives_at(time)}
+        taken |= {str(spec["id"]) for spec in specs if isinstance(spec, Mapping) and "id" in spec}
+        free = (name for number in count() if (name := f"a{number}") not in taken)
+        return [{**spec, "id": next(free)} if one else spec for spec, one in zip(specs, nameless, strict=True)]
 
     def _given(self, specs: list[Any]) -> Known:
         """The arcs of specifications, and the places of those that were there before; what was read is known."""

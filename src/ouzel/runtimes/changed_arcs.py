@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ouzel.compile import compile_query
-from ouzel.errors import OuzelError
+from ouzel.errors import OuzelError, QueryError
 from ouzel.language.automaton_tree import Arc, Automaton
 from ouzel.logical.pattern import MASK_BITS
 from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.contract import PhysicalPlan, UnsuitableError
+from ouzel.runtimes.arc_values import as_written
 
 if TYPE_CHECKING:
     from ouzel.runtimes.arcs import AutomatonProgram
@@ -192,7 +193,10 @@ class Changed:
 
     def _planned(self, automaton: Automaton, slots: list[Slot]) -> Plan:
         text, params = self.program.saying(automaton, slots)
-        (plan,) = opened(compile_query(text, self.program.schema, params, *self.program.how).plans)
+        try:
+            (plan,) = opened(compile_query(text, self.program.schema, params, *self.program.how).plans)
+        except QueryError as error:
+            raise as_written(error) from None
         return plan
 
     def _living(self, automaton: Automaton, slots: list[Slot]) -> tuple[Automaton, list[Slot]]:
