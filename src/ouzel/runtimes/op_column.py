@@ -135,8 +135,9 @@ def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Readin
     if not len(taking):
         return Withdrawn(_NONE, _NONE, _NONE, tail.none)
     times = batch.events.end_times
-    places, kept = tail.at(times[taking])
-    own = np.flatnonzero(among(times, each_once(times[taking])))
+    wanted = each_once(times[taking])
+    places, kept = tail.at(wanted)
+    own = among(times, wanted)
     columns = [*reading.times, *identity] if identity else batch.events.table.column_names
     tables = [kept.table.select(columns), batch.events.table.select(columns).take(pa.array(own))]
     numbers = row_numbers(pa.concat_tables(tables).combine_chunks())
