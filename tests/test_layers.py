@@ -99,7 +99,7 @@ ROOMS = {
         }
         | {"rules", "ruled", "arc_rows"},
         # with corrections
-        {"row_numbers", "tail", "op_column", "revision", "reported", "rewinding", "rewound", "revising"}
+        {"row_numbers", "sought", "tail", "op_column", "revision", "reported", "rewinding", "rewound", "revising"}
         | {"by_event", "netting"}
         | {"key_buckets", "dirty", "region_keys", "region", "regions"},
         {"spark"},

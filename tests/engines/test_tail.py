@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from engines.splits import ingested
-from ouzel.runtimes.tail import Tail, among
+from ouzel.runtimes.sought import Sought
+from ouzel.runtimes.tail import Tail
 
 
 @pytest.mark.parametrize("some", [[], [3], [3, 3 + 2**16], [-1, 5, 2**40 + 5], [0]], ids=str)
 def test_numbers_are_told_apart_that_end_with_the_same_bits(some: list[int]) -> None:
     numbers = np.array([3, 3 + 2**16, 3 + 2**17, -1, 2**16 - 1, 5, 2**40 + 5, 0, -(2**16)], np.int64)
-    found = among(numbers, np.array(some, np.int64))
+    found = Sought(np.array(some, np.int64)).among(numbers)
     assert found.tolist() == [place for place, number in enumerate(numbers.tolist()) if number in some]
 
 

@@ -21,7 +21,8 @@ from ouzel.runtimes.key_buckets import buckets
 from ouzel.runtimes.ordering import ranked
 from ouzel.runtimes.region_keys import keys_of, with_keys
 from ouzel.runtimes.reported import changes, compared
-from ouzel.runtimes.tail import Tail, among
+from ouzel.runtimes.sought import Sought
+from ouzel.runtimes.tail import Tail
 from ouzel.state.parts import in_parts, part
 
 BUCKET = "\0bucket"
@@ -154,7 +155,7 @@ class Region:
         at_head = self._wrong
         if not self._waits and not order.is_over:
             own = events.table.column(self.column).to_numpy()
-            at_head = at_head.among(own[among(own, at_head.buckets)])
+            at_head = at_head.among(own[Sought(at_head.buckets).among(own)])
         since = int(before(np.array([order.since]), self.window)[0])
         reach = np.full((2, len(at_head)), [[since], [END]])
         return region.joined(at_head.buckets, *reach)

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ouzel.kernels import numbering
 from ouzel.logical.times import BEGINNING
-from ouzel.physical.compiled.kernel import kernel_of
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Flags
+from ouzel.runtimes.sought import Sought
 
 # So many runs of about the same size are made one, up to so many events.
 FANOUT, LARGEST = 4, 1 << 17
@@ -64,9 +63,9 @@ class Run:
         counts = last - first
         return self._left(np.repeat(last - np.cumsum(counts), counts) + np.arange(counts.sum()))
 
-    def numbered(self, column: str, numbers: Integers, first: int, last: int) -> Integers:
+    def numbered(self, column: str, sought: Sought, first: int, last: int) -> Integers:
         """The places, from one up to before another, of events that are there with some numbers in a column."""
-        found = among(self.events.table.column(column).to_numpy()[first:last], numbers)
+        found = sought.among(self.events.table.column(column).to_numpy()[first:last])
         return self._left(found + first)
 
     def _left(self, places: Integers) -> Integers:
@@ -181,10 +180,10 @@ class Tail:
 
         They have some columns only, and that of their types, if one has these.
         """
-        found = []
+        found, sought = [], Sought(numbers)
         for run in self._runs:
             first, last = run.edges(since, until)
-            if first < last and len(places := run.numbered(column, numbers, first, last)):
+            if first < last and len(places := run.numbered(column, sought, first, last)):
                 found.append(run.only(columns).taken(places))
         return in_order(EventTable.joined(found)) if found else self.none.with_types(columns)
 
@@ -235,23 +234,6 @@ def _merged(runs: list[Run], none: EventTable) -> EventTable:
     if all(run.gone is None for run in runs):
         return in_order(events)
     return in_order(events, np.concatenate([run.there for run in runs]))
-
-
-def among(numbers: Integers, some: Integers) -> Integers:
-    """The places of the numbers that are among some, which are in order."""
-    if not len(some):
-        return np.zeros(0, np.int64)
-    # most of them differ in their last bits, whose flags take little room
-    flags = np.zeros(_LAST_BITS, np.bool_)
-    flags[some & (_LAST_BITS - 1)] = True
-    places = np.empty(len(numbers), np.int64)
-    places = places[: kernel_of(numbering.flagged, len(numbers))(numbers, flags, places)]
-    own = numbers[places]
-    found: Integers = places[some[np.minimum(some.searchsorted(own), len(some) - 1)] == own]
-    return found
-
-
-_LAST_BITS = 1 << 16
 
 
 def in_order(events: EventTable, chosen: Flags | None = None) -> EventTable:
