@@ -101,6 +101,7 @@ ROOMS = {
         # with corrections
         {
             "row_numbers",
+            "sought",
             "tail",
             "op_column",
             "revision",

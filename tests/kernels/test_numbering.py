@@ -35,6 +35,14 @@ def test_places_in_order_keep_equal_numbers_as_they_come(make: Any) -> None:
 
 
 @both
+def test_numbers_are_told_by_the_flags_of_their_last_bits(make: Any) -> None:
+    numbers = np.random.default_rng(5).integers(-(2**63), 2**63 - 1, 300)
+    flags, places = np.arange(16) % 5 == 0, np.empty(300, np.int64)
+    count = make(numbering.flagged)(numbers, flags, places)
+    assert places[:count].tolist() == np.flatnonzero(flags[numbers & 15]).tolist()
+
+
+@both
 def test_events_of_one_moment_have_one_position(make: Any) -> None:
     moments = np.array([1, 1, 2, 2, 2, 3])
     parts = np.array([0, 0, 1, 0, -1, 0])

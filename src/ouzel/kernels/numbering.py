@@ -32,6 +32,20 @@ def number_keys(keys: Array, values: Array, count: int, slots: Array, numbers: A
     return count
 
 
+def flagged(numbers: Array, flags: Array, places: Array) -> int:
+    """Fill `places` with those of the numbers for whose last bits a flag is set, and tell how many they are.
+
+    There are as many flags as some power of two.
+    """
+    mask = len(flags) - 1
+    count = 0
+    for i in range(len(numbers)):
+        if flags[np.uint64(numbers[i] & mask)]:
+            places[count] = i
+            count += 1
+    return count
+
+
 def order_by_number(numbers: Array, least: int, edges: Array, places: Array) -> None:
     """Fill `places` with the places of the numbers in order, those of equal ones as they come.
 

@@ -106,6 +106,9 @@ class EventTable:
         columns = self.starts, self.ends, self.start_times, self.end_times
         if are_all(rows, len(self)):
             return columns
+        if self.starts is self.ends is self.start_times is self.end_times:
+            times = picked(self.ends, rows, threads)
+            return times, times, times, times
         arrays = {key: picked(one, rows, threads) for key, one in {id(one): one for one in columns}.items()}
         starts, ends, start_times, end_times = (arrays[id(one)] for one in columns)
         return starts, ends, start_times, end_times
@@ -159,7 +162,8 @@ class EventTable:
         ends: Integers = np.concatenate([one.ends for one in some], out=recycled(sum(map(len, some))))
         timed = all(one.end_times is one.ends for one in some)
         times = ends if timed else np.concatenate([one.end_times for one in some])
-        is_same = all(first.table.schema.equals(one.table.schema) for one in others)
+        schema = first.table.schema
+        is_same = all(schema.equals(one.table.schema) for one in others)
         # to find a schema for both takes longer than to match a few events
         promoted = {} if is_same else {"promote_options": "default"}
         table = pa.concat_tables([one.table for one in some], **promoted)

@@ -129,9 +129,8 @@ class EventTypes:
 
     def held_by(self, table: pa.Table) -> EventTypes | None:
         """The types of the events of a table of the same columns, if it holds them and they are not read yet."""
-        if self._is_read or self.held not in table.column_names:
-            return None
-        return EventTypes(table.column(self.held), (), None, self.held)
+        place = -1 if self.held is None or self._is_read else table.schema.get_field_index(self.held)
+        return None if place < 0 else EventTypes(table.column(place), (), None, self.held)
 
     def beside(self, columns: Collection[str]) -> EventTypes:
         """The types of the events where their table has some columns only."""

@@ -64,6 +64,8 @@ class Limits:
 
     def settled(self) -> Limits:
         """The same for many runs that begin with this one: the system is asked for its memory once."""
+        if "_settled" in vars(self):
+            return self
         limits = replace(self)
         object.__setattr__(limits, "_settled", self.memory())
         return limits

@@ -76,7 +76,9 @@ def encoded(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     # places without a sign are not to be filled with -1
     places = whole.indices.cast(pa.int64())
     places = (places.fill_null(-1) if places.null_count else places).to_numpy(zero_copy_only=False)
-    if is_ours or not len(whole.dictionary):
+    if is_ours:
+        return places, whole.dictionary
+    if not len(whole.dictionary):
         return places, _one_chunk(plain(pa.chunked_array([whole.dictionary])))
     # a dictionary that came in may hold null, and a value several times
     once = _one_chunk(plain(pa.chunked_array([whole.dictionary])).dictionary_encode())

@@ -59,7 +59,10 @@ class Chain:
     def anew(self) -> Chain:
         """The same queries, before all events."""
         made = Chain(self.all_plans, self.limits, self.threads)
-        made._none = self._none  # what no events look like takes longer to find out than to match a few
+        # what no events look like, and what is read of them, takes longer to find out than to match a few
+        made._none = self._none
+        for link, own in zip(made.links, self.links, strict=True):
+            link.columns = own.columns
         return made
 
     def add(self, plans: Sequence[Plan], since: int = BEGINNING) -> None:

@@ -32,11 +32,13 @@ class Stretches:
         """These and others; of a bucket that is in both, from the first to the last."""
         if not len(buckets):
             return self
-        every, places = np.unique(np.concatenate([self.buckets, buckets]), return_inverse=True)
-        first, last = np.full(len(every), END), np.full(len(every), BEGINNING)
-        np.minimum.at(first, places, np.concatenate([self.after, after]))
-        np.maximum.at(last, places, np.concatenate([self.before, before]))
-        return Stretches(every, first, last)
+        every = np.concatenate([self.buckets, buckets])
+        order = np.argsort(every)
+        every = every[order]
+        begins = np.flatnonzero(np.append(True, every[1:] != every[:-1]))
+        first = np.minimum.reduceat(np.concatenate([self.after, after])[order], begins)
+        last = np.maximum.reduceat(np.concatenate([self.before, before])[order], begins)
+        return Stretches(every[begins], first, last)
 
     def chosen(self, flags: Any) -> Stretches:
         """Some of them."""

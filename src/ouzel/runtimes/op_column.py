@@ -20,7 +20,8 @@ from ouzel.runtimes.quarantine import Problem, Report, bad_table, described, ref
 from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.reported import occurrences
 from ouzel.runtimes.row_numbers import row_numbers
-from ouzel.runtimes.tail import Tail, among
+from ouzel.runtimes.sought import Sought
+from ouzel.runtimes.tail import Tail
 
 INSERT, WITHDRAW = 1, -1
 NOT_THERE = "it withdraws an event that is not there"
@@ -135,8 +136,9 @@ def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Readin
     if not len(taking):
         return Withdrawn(_NONE, _NONE, _NONE, tail.none)
     times = batch.events.end_times
-    places, kept = tail.at(times[taking])
-    own = np.flatnonzero(among(times, each_once(times[taking])))
+    wanted = each_once(times[taking])
+    places, kept = tail.at(wanted)
+    own = Sought(wanted).among(times)
     columns = [*reading.times, *identity] if identity else batch.events.table.column_names
     tables = [kept.table.select(columns), batch.events.table.select(columns).take(pa.array(own))]
     numbers = row_numbers(pa.concat_tables(tables).combine_chunks())

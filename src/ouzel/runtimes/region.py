@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,13 +15,13 @@ from ouzel.optimizer import Plan
 from ouzel.physical.contract import Counters, Found
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
-from ouzel.physical.match_table import Flags
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.dirty import Stretches, after, before
-from ouzel.runtimes.key_buckets import COUNT, buckets
+from ouzel.runtimes.key_buckets import buckets
 from ouzel.runtimes.ordering import ranked
 from ouzel.runtimes.region_keys import keys_of, with_keys
 from ouzel.runtimes.reported import changes, compared
+from ouzel.runtimes.sought import Sought
 from ouzel.runtimes.tail import Tail
 from ouzel.state.parts import in_parts, part
 
@@ -101,7 +100,6 @@ class Region:
         self._plan = with_keys(plan, keys)
         self.chain = Chain([self._plan], limits, threads)
         self._wrong, self._reported = Stretches(), list[Matches]()
-        self._flags = np.zeros(COUNT, np.bool_)
         self._none: Matches | None = None
         self.past = Counters()
 
@@ -156,21 +154,11 @@ class Region:
             return region
         at_head = self._wrong
         if not self._waits and not order.is_over:
-            with self._marked(at_head) as flags:
-                own = events.table.column(self.column).to_numpy()
-                at_head = at_head.among(own[flags[own]])
+            own = events.table.column(self.column).to_numpy()
+            at_head = at_head.among(own[Sought(at_head.buckets).among(own)])
         since = int(before(np.array([order.since]), self.window)[0])
         reach = np.full((2, len(at_head)), [[since], [END]])
         return region.joined(at_head.buckets, *reach)
-
-    @contextmanager
-    def _marked(self, some: Stretches) -> Iterator[Flags]:
-        """For every bucket there is, whether it is one of some: in a large array, which is made but once."""
-        self._flags[some.buckets] = True
-        try:
-            yield self._flags
-        finally:
-            self._flags[some.buckets] = False
 
     def _taken(self, region: Stretches) -> Matches | None:
         """Take out what was reported in a region."""
@@ -194,9 +182,8 @@ class Region:
         if not len(region):
             return None
         since = int(before(region.after.min(keepdims=True), self.reach - self.window)[0])
-        columns = {*self.chain.links[0].columns, *order.ties}
-        with self._marked(region) as flags:
-            events = tail.chosen(since, order.until, self.column, flags, columns)
+        columns = self.chain.links[0].columns.union(order.ties)
+        events = tail.chosen(since, order.until, self.column, region.buckets, columns)
         chain = self.chain.anew()
         found = self._matches(*chain.found(order.apart(events), order.until))
         self.past.add(chain.counters(Counters()))

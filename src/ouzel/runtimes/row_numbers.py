@@ -30,15 +30,15 @@ def _together(columns: Iterable[pa.ChunkedArray], count: int) -> Integers:
     numbers, most = np.zeros(count, np.int64), 1
     for values in map(_spread, columns) if count else ():
         many = int(values.max()) + 2
-        if most > _WIDE:
-            numbers, most = _dense(numbers), count
         # such numbers need not be dense until they are too large
+        if most * many > _LARGEST:
+            numbers, most = _dense(numbers), count
         numbers, most = numbers * many + values + 1, most * many
     return _dense(numbers)
 
 
-_WIDE = 1 << 31
-"""The product of two such numbers has room in 64 bits."""
+_WIDE, _LARGEST = 1 << 31, 1 << 62
+"""The product of two numbers that are so wide has room in 64 bits."""
 
 
 def _spread(column: pa.ChunkedArray) -> Integers:
@@ -61,9 +61,11 @@ def _next(numbers: Integers, values: Integers) -> Integers:
 
 def _dense(numbers: Integers) -> Integers:
     """Numbers from 0 on, in the same order."""
-    _, found = np.unique(numbers, return_inverse=True)
-    numbered: Integers = found.reshape(-1).astype(np.int64, copy=False)
-    return numbered
+    order = np.argsort(numbers)
+    ordered = numbers[order]
+    dense = np.empty(len(numbers), np.int64)
+    dense[order] = np.append(0, np.cumsum(ordered[1:] != ordered[:-1]))[: len(numbers)]
+    return dense
 
 
 def _numbers(column: pa.ChunkedArray) -> Integers:

@@ -7,16 +7,16 @@ whoever reads a stretch of time merges the few runs that have events in it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ouzel.logical.times import BEGINNING
-from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.match_table import Flags
+from ouzel.runtimes.sought import Sought
 
 # So many runs of about the same size are made one, up to so many events.
 FANOUT, LARGEST = 4, 1 << 17
@@ -30,6 +30,7 @@ class Run:
     gone: Flags | None = None
     whole: int = 0
     """Of how many events they are a slice, if they are."""
+    _only: dict[frozenset[str], EventTable] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         """The number of events, those that are gone too."""
@@ -45,6 +46,30 @@ class Run:
         times = self.events.end_times
         first = int(times.searchsorted(since)) if times[0] < since else 0
         return first, len(times) if until is None or times[-1] < until else int(times.searchsorted(until))
+
+    def only(self, columns: frozenset[str]) -> EventTable:
+        """Its events with some columns, and that of their types, which are looked for once."""
+        known = self._only.get(columns)
+        if known is None:
+            known = self._only[columns] = self.events.with_types(columns)
+        return known
+
+    def at(self, times: Integers) -> Integers:
+        """The places of the events that are there at some times, which are in order."""
+        own = self.events.end_times
+        if times[-1] < own[0] or own[-1] < times[0]:
+            return np.zeros(0, np.int64)
+        first, last = own.searchsorted(times), own.searchsorted(times, side="right")
+        counts = last - first
+        return self._left(np.repeat(last - np.cumsum(counts), counts) + np.arange(counts.sum()))
+
+    def numbered(self, column: str, sought: Sought, first: int, last: int) -> Integers:
+        """The places, from one up to before another, of events that are there with some numbers in a column."""
+        found = sought.among(self.events.table.column(column).to_numpy()[first:last])
+        return self._left(found + first)
+
+    def _left(self, places: Integers) -> Integers:
+        return places if self.gone is None else places[~self.gone[places]]
 
     def slice(self, first: int, last: int) -> Run:
         """Those from one place up to before another."""
@@ -79,7 +104,7 @@ class Run:
         """What is left if those at some places go."""
         gone = np.zeros(len(self), np.bool_) if self.gone is None else self.gone.copy()
         gone[places] = True
-        return Run(self.events, gone, self.whole)
+        return replace(self, gone=gone)
 
 
 class Tail:
@@ -117,15 +142,10 @@ class Tail:
                 self._runs[place] = run.without(own)
 
     def at(self, times: Integers) -> tuple[Integers, EventTable]:
-        """The events at some times, those of one time as they came: their places, and themselves."""
-        times = each_once(times)
+        """The events at some times, which are in order: their places, and themselves, of one time as they came."""
         begin, places, found = 0, [np.zeros(0, np.int64)], []
         for run in self._runs if len(times) else ():
-            first = run.events.end_times.searchsorted(times)
-            counts = run.events.end_times.searchsorted(times, side="right") - first
-            own = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-            if run.gone is not None:
-                own = own[~run.gone[own]]
+            own = run.at(times)
             if len(own):
                 places.append(own + begin)
                 found.append(run.events.taken(own))
@@ -154,20 +174,18 @@ class Tail:
                 yield run.slice(first, last)
 
     def chosen(
-        self, since: int, until: int | None, column: str, flags: Flags, columns: Collection[str]
+        self, since: int, until: int | None, column: str, numbers: Integers, columns: frozenset[str]
     ) -> EventTable:
-        """Of the events between two times, those for which a flag is set at the number in a column.
+        """Of the events between two times, those that have some numbers, which are in order, in a column.
 
         They have some columns only, and that of their types, if one has these.
         """
-        found = []
-        for run in self._between(since, until):
-            is_chosen = flags[run.events.table.column(column).to_numpy()]
-            if run.gone is not None:
-                is_chosen &= ~run.gone
-            own, events = np.flatnonzero(is_chosen), run.events.with_types(columns)
-            found += [Run(events.taken(own))] if len(own) else []
-        return _merged(found, self.none.with_types(columns))
+        found, sought = [], Sought(numbers)
+        for run in self._runs:
+            first, last = run.edges(since, until)
+            if first < last and len(places := run.numbered(column, sought, first, last)):
+                found.append(run.only(columns).taken(places))
+        return in_order(EventTable.joined(found)) if found else self.none.with_types(columns)
 
     def count(self, since: int, until: int) -> int:
         """How many events there are between two times."""
@@ -216,12 +234,6 @@ def _merged(runs: list[Run], none: EventTable) -> EventTable:
     if all(run.gone is None for run in runs):
         return in_order(events)
     return in_order(events, np.concatenate([run.there for run in runs]))
-
-
-def among(times: Integers, some: Integers) -> Flags:
-    """Which times are among some, which are in order."""
-    found: Flags = some[np.minimum(some.searchsorted(times), len(some) - 1)] == times
-    return found
 
 
 def in_order(events: EventTable, chosen: Flags | None = None) -> EventTable:
