@@ -37,3 +37,25 @@ def test_texts_are_in_order_where_a_restored_matcher_hears_of_no_new_event() -> 
     restored = oz.restore(matcher.snapshot())
     withdrawal = pa.Table.from_pylist([{**there[2], "op": -1}], schema)
     assert restored.push(withdrawal).to_pylist() == matcher.push(withdrawal).to_pylist()
+
+
+def test_late_events_of_several_partitions_come_in_one_batch() -> None:
+    arcs = [
+        {"source": "q0", "target": "q1", "set": {"sum": "e.v"}},
+        {"source": "q1", "target": "q1", "set": {"sum": "sum + e.v"}},
+    ]
+    spec = {"start": "q0", "final": ["q1"], "register": {"sum": 0}, "window": 4, "arcs": arcs, "partition": ["k"]}
+    schema = pa.schema({"ts": pa.int64(), "k": pa.int64(), "v": pa.int64()})
+    rows = [{"ts": time, "k": time * key % 3, "v": 2**time + key} for time in range(20) for key in (1, 2)]
+    late = [row for place, row in enumerate(rows) if place % 3]
+    matcher = oz.matcher(oz.automaton(spec), schema, type=None, time_unit="ms", speculation="inf", watermark=100)
+    there: dict[int, dict[str, int]] = {}
+    for batch in (rows[::3], late):
+        for told in matcher.push(pa.Table.from_pylist(batch, schema)).to_pylist():
+            if told["op"] > 0:
+                there[told["match_id"]] = told
+            else:
+                del there[told["match_id"]]
+    whole = oz.match(pa.Table.from_pylist(rows, schema), oz.automaton(spec), type=None, time_unit="ms")
+    found = sorted((one["sum"], one["valid_from"], one["valid_to"]) for one in there.values())
+    assert found == sorted((one["sum"], one["valid_from"], one["valid_to"]) for one in whole.to_pylist())
