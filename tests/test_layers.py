@@ -106,6 +106,7 @@ ROOMS = {
             "op_column",
             "revision",
             "arrivals",
+            "counted_rows",
             "reported",
             "rewinding",
             "rewound",

@@ -63,16 +63,23 @@ def test_a_match_is_kept_if_it_starts_after_the_last_one_of_its_partition(make: 
 
 
 @both
-def test_numbers_that_are_taken_or_contradict_times_are_marked(make: Any) -> None:
-    # one partition with the moments 1, 3 and 5, at ten times that, of which 3 is leaving
-    known, before = np.array([1, 3, 5]), np.array([-1, 0, 1])
-    leaving, tails = np.array([False, True, False]), np.array([2])
-    numbers = np.array([2, 3, 4, 5, 7, 6])
-    times = np.array([20, 30, 55, 50, 60, 61])
-    bad = np.zeros(6, np.bool_)
-    order = np.argsort(-numbers)
-    parts = np.zeros(6, np.int64)
-    count = make(numbering.mark_miscounted)(
-        order, parts, numbers, times, tails, known, 10 * known, before, leaving, bad
-    )
-    assert (count, bad.tolist()) == (3, [False, False, True, True, False, True])
+@pytest.mark.parametrize(
+    ("counted", "well"),
+    [
+        ([(2, 20), (7, 60), (4, 40)], True),
+        ([(0, 10), (2, 30), (6, 50)], True),
+        ([], True),
+        ([(3, 30)], False),  # taken
+        ([(2, 20), (2, 20)], False),  # twice
+        ([(4, 55)], False),  # later than the next
+        ([(4, 29)], False),  # earlier than the one before
+        ([(7, 60), (6, 61)], False),
+    ],
+)
+def test_numbers_that_are_taken_or_contradict_times(make: Any, counted: list[tuple[int, int]], well: bool) -> None:
+    # one partition with the moments 1, 3 and 5, at ten times that
+    known, before, tails = np.array([1, 3, 5]), np.array([-1, 0, 1]), np.array([2])
+    numbers, times = np.ascontiguousarray(np.array(counted, np.int64).reshape(-1, 2).T)
+    order, parts = np.argsort(-numbers, kind="stable"), np.zeros(len(numbers), np.int64)
+    found = make(numbering.are_well_counted)(order, parts, numbers, times, tails, known, 10 * known, before)
+    assert found == well

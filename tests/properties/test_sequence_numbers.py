@@ -184,6 +184,62 @@ def test_numbers_are_free_again_once_their_events_are_withdrawn() -> None:
         matcher.push(pa.Table.from_pylist([{**rows[1], "x": 6}], schema))
 
 
+def test_a_number_is_taken_until_its_event_is_withdrawn() -> None:
+    schema = SCHEMA.append(pa.field("op", pa.int8()))
+    rows = [{"ts": 10 * x, "x": x, "n": x, "op": 1} for x in (1, 2, 3)]
+    other, gone = {**rows[1], "x": 5}, {**rows[1], "op": -1}
+    for way in ("error", "quarantine"):
+        matcher = oz.matcher(WIDE, schema, sequence="n", op="op", time_unit="ms", on_bad=way)
+        matcher.push(pa.Table.from_pylist(rows, schema))
+        batch = pa.Table.from_pylist([other, gone, other], schema)
+        if way == "error":
+            with pytest.raises(oz.DataError, match=r"row 0, .*got 2"):
+                matcher.push(batch)
+        else:
+            assert matcher.push(batch).column("x").to_pylist() == [12, 23, 15, 53]
+            assert matcher.take_quarantined().column("x").to_pylist() == [5]
+
+
+COUNTED_ROWS = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(0, 1), st.sampled_from((1, 1, 1, -1)))
+
+
+@settings(max_examples=200)
+@given(st.lists(COUNTED_ROWS, max_size=14), st.booleans(), st.booleans(), st.randoms(use_true_random=False))
+def test_what_is_set_aside_of_corrections_does_not_depend_on_batches(
+    rows: list[tuple[int, int, int, int]], parted: bool, restored: bool, random: Any
+) -> None:
+    """One row after the other, as in a batch of its own."""
+    there: list[tuple[int, int, int]] = []
+    aside = []
+    for time, number, x, op in rows:
+        one = (time, number, x)
+        if op == -1:
+            is_bad = one not in there
+            there = there if is_bad else [other for other in there if other != one]
+        else:
+            beside = [other for other in there if not parted or other[2] == x]
+            is_bad = any(n == number or (n < number) != ((t, n) < (time, number)) for t, n, _x in beside)
+            there = there if is_bad else [*there, one]
+        if is_bad:
+            aside.append((10 * time, number, x, op))
+    schema = SCHEMA.append(pa.field("op", pa.int8()))
+    query = oz.automaton({**WIDE.spec, "partition": ["x"] if parted else []})
+    matcher = oz.matcher(query, schema, sequence="n", op="op", time_unit="ms", on_bad="quarantine")
+    live = Counter[int]()
+    while rows:
+        size = random.randint(1, len(rows))
+        batch = [{"ts": 10 * t, "x": x, "n": n, "op": op} for t, n, x, op in rows[:size]]
+        rows = rows[size:]
+        for row in matcher.push(pa.Table.from_pylist(batch, schema)).to_pylist():
+            live[row["x"]] += row["op"]
+        matcher = oz.restore(matcher.snapshot()) if restored else matcher
+    found = matcher.take_quarantined().select(["ts", "n", "x", "op"]).to_pylist()
+    assert [tuple(row.values()) for row in found] == aside
+    by_number = sorted((n, x) for _t, n, x in there)
+    pairs = [(a, b) for n, a in by_number for m, b in by_number if m == n + 1 and (not parted or a == b)]
+    assert +live == Counter(10 * a + b for a, b in pairs)
+
+
 def test_numbers_are_those_of_the_partition() -> None:
     automaton = oz.automaton({**WIDE.spec, "partition": ["x"]})
     matcher = oz.matcher(automaton, SCHEMA, sequence="n", time_unit="ms")

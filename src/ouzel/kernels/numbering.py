@@ -95,7 +95,7 @@ def mark_apart(order: Array, parts: Array, until: Array, starts: Array, ends: Ar
     return keep
 
 
-def mark_miscounted(
+def are_well_counted(
     order: Array,
     parts: Array,
     numbers: Array,
@@ -104,40 +104,26 @@ def mark_miscounted(
     known_numbers: Array,
     known_times: Array,
     before: Array,
-    leaving: Array,
-    bad: Array,
-) -> int:
-    """Mark events whose number is taken in their partition, or contradicts the order of times; how many.
+) -> bool:
+    """Whether no number of an event is taken in its partition, and all agree with the order of times.
 
     `order` are the events by partition, in each the greatest number first.  What is known of a partition are
-    moments that lead from its tail to those `before`; some of them are `leaving`.  Where there is a contradiction,
-    one of those in it is marked.
+    moments that lead from its tail to those `before`.
     """
-    count = 0
     for i in range(len(order)):
         e = order[i]
-        is_bad = False
         if i == 0 or parts[order[i - 1]] != parts[e]:
             p = tails[parts[e]] if parts[e] < len(tails) else -1
             k = -1
         else:
             f = order[i - 1]
             if numbers[f] == numbers[e] or times[f] < times[e]:
-                later = max(e, f)
-                if later == e:
-                    is_bad = True
-                elif not bad[f]:
-                    bad[f] = True
-                    count += 1
-        while p >= 0 and (leaving[p] or known_numbers[p] > numbers[e]):
-            if not leaving[p]:
-                k = p
+                return False
+        while p >= 0 and known_numbers[p] > numbers[e]:
+            k = p
             p = before[p]
         if p >= 0 and (known_numbers[p] == numbers[e] or known_times[p] > times[e]):
-            is_bad = True
+            return False
         if k >= 0 and known_times[k] < times[e]:
-            is_bad = True
-        if is_bad and not bad[e]:
-            bad[e] = True
-            count += 1
-    return count
+            return False
+    return True

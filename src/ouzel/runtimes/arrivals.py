@@ -5,13 +5,14 @@ Rows that cannot be are refused all at once, or set aside; nothing has changed b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
 from ouzel.runtimes.by_event import ByEvent
+from ouzel.runtimes.counted_rows import one_by_one
 from ouzel.runtimes.intake import Intake
 from ouzel.runtimes.op_column import (
     INSERT,
@@ -60,18 +61,22 @@ class Arrivals:
         self.report.withdrawn = len(found.kept) + len(found.own)
         return found
 
-    def well_counted(self, found: Withdrawn, way: ByEvent) -> Withdrawn:
-        """The same without events whose numbers contradict those of others."""
-        is_inserted = self.batch.signs == INSERT
-        is_inserted[found.own] = False
-        places = np.flatnonzero(is_inserted)
+    def counted(self, tail: Tail, way: ByEvent) -> Withdrawn:
+        """The same, where events are counted: without insertions whose numbers contradict those of others."""
+        places = np.flatnonzero(self.batch.signs == INSERT)
         events = self.batch.events if len(places) == len(self.batch.events) else self.batch.events.taken(places)
-        bad = places[way.miscounted(events, found.events)]
-        if not len(bad):
-            return found
-        assert self.revision.sequence is not None
-        self._refuse(miscounted_rows(self.batch, bad, self.revision.sequence))
-        return replace(found, refused=bad)
+        # beside all that is there, be it withdrawn in this batch or not
+        if way.are_well_counted(events):
+            return self.withdrawn(tail)
+        found, sequence = one_by_one(self.batch, tail, self.revision, self.reading, way), self.revision.sequence
+        assert sequence is not None
+        problems = miscounted_rows(self.batch, found.refused, sequence)
+        if self.revision.op is not None:
+            problems += without_event(self.batch, found.without, self.revision.op)
+        if problems:
+            self._refuse(sorted(problems, key=lambda one: one.row))
+        self.report.withdrawn = len(found.kept) + len(found.own)
+        return found
 
     def _refuse(self, problems: list[Problem]) -> None:
         """Raise for malformed rows, or set them aside."""

@@ -13,12 +13,11 @@ from ouzel.errors import OuzelError
 from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.automaton.by_event import RunsByEvent
-from ouzel.physical.automaton.counted import miscounted
+from ouzel.physical.automaton.counted import Line, are_well_counted
 from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limits import Limits
-from ouzel.physical.match_table import Flags
 from ouzel.physical.memory.growing import Growing
 from ouzel.runtimes.promises import Promise, Promises
 from ouzel.runtimes.reported import changes
@@ -112,11 +111,18 @@ class ByEvent:
         events = tail.between(self.now, until)
         return late.followed_by(events) if len(late) else events
 
-    def miscounted(self, events: EventTable, gone: EventTable) -> Flags:
-        """Which of some events have numbers that cannot be, once others are gone."""
+    def are_well_counted(self, events: EventTable) -> bool:
+        """Whether events have numbers that can be, beside those that are there."""
         assert self.runs.sequence is not None
-        known = self._of(gone)
-        return miscounted(self.runs, events, self.runs.sequence, known[known >= 0])
+        return are_well_counted(self.runs, events, self.runs.sequence)
+
+    def line(self, part: int, number: int) -> Line:
+        """What is counted in a partition, from a number on."""
+        return Line.since(self.runs, part, number)
+
+    def parts(self, events: EventTable) -> Integers:
+        """The partitions of events, by number; -1 for those that are in none."""
+        return self.runs.partitions.number(events, np.arange(len(events)))
 
     def again(self, tail: Tail, since: int, until: int) -> dict[str, pa.Table]:
         """Judge events anew from a time on, as arcs have changed; what changes."""

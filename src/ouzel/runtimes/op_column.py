@@ -130,24 +130,45 @@ class Withdrawn:
     """Insertions of the batch that are malformed."""
 
 
+@dataclass(frozen=True)
+class Alike:
+    """Events that may be withdrawn, those kept before those of the batch, in the order in which they came."""
+
+    places: Integers
+    """Those of what is kept, in the tail."""
+    kept: EventTable
+    own: Integers
+    """Those of the batch, which may be withdrawals."""
+    numbers: Integers
+    """Of all, the same for those that are equal."""
+
+    @classmethod
+    def at(cls, times: Integers, batch: Batch, tail: Tail, identity: Sequence[str], reading: Reading) -> Alike:
+        """Those at some times."""
+        wanted = each_once(times)
+        places, kept = tail.at(wanted)
+        own = Sought(wanted).among(batch.events.end_times)
+        columns = [*reading.times, *identity] if identity else batch.events.table.column_names
+        tables = [kept.table.select(columns), batch.events.table.select(columns).take(pa.array(own))]
+        return cls(places, kept, own, row_numbers(pa.concat_tables(tables).combine_chunks()))
+
+    def taken(self, chosen: Integers, without: Integers, refused: Integers = _NONE) -> Withdrawn:
+        """What is withdrawn where some of these are, and some find none; others of the batch are refused."""
+        count = len(self.places)
+        from_kept = np.sort(chosen[chosen < count])
+        from_kept = from_kept[np.argsort(self.kept.end_times[from_kept], kind="stable")]
+        own, alone = self.own[chosen[chosen >= count] - count], self.own[without - count]
+        return Withdrawn(self.places[from_kept], own, alone, self.kept.taken(from_kept), refused)
+
+
 def withdrawn(batch: Batch, tail: Tail, identity: Sequence[str], reading: Reading) -> Withdrawn:
     """Find for each withdrawal the first event, of those equal to it, that came before and is still there."""
-    taking = np.flatnonzero(batch.signs == WITHDRAW)
-    if not len(taking):
+    taking = batch.signs == WITHDRAW
+    if not taking.any():
         return Withdrawn(_NONE, _NONE, _NONE, tail.none)
-    times = batch.events.end_times
-    wanted = each_once(times[taking])
-    places, kept = tail.at(wanted)
-    own = Sought(wanted).among(times)
-    columns = [*reading.times, *identity] if identity else batch.events.table.column_names
-    tables = [kept.table.select(columns), batch.events.table.select(columns).take(pa.array(own))]
-    numbers = row_numbers(pa.concat_tables(tables).combine_chunks())
-    signs = np.concatenate([np.full(len(places), INSERT), batch.signs[own]])
-    taken, without = _paired(numbers, signs)
-    from_kept = np.sort(taken[taken < len(places)])
-    from_kept = from_kept[np.argsort(kept.end_times[from_kept], kind="stable")]
-    from_own = own[taken[taken >= len(places)] - len(places)]
-    return Withdrawn(places[from_kept], from_own, own[without - len(places)], kept.taken(from_kept))
+    alike = Alike.at(batch.events.end_times[taking], batch, tail, identity, reading)
+    signs = np.concatenate([np.full(len(alike.places), INSERT), batch.signs[alike.own]])
+    return alike.taken(*_paired(alike.numbers, signs))
 
 
 def _paired(numbers: Integers, signs: Integers) -> tuple[Integers, Integers]:

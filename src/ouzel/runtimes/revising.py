@@ -277,11 +277,12 @@ class Revising(Matcher):
             self._check_late(int(is_late.sum()), len(is_late))
             late = arrivals.batch.taken(np.flatnonzero(is_late))
             arrivals.batch = arrivals.batch.taken(np.flatnonzero(~is_late))
-        found = arrivals.withdrawn(self._tail)
-        if self.revision.sequence is not None:
+        if self.revision.sequence is None:
+            found = arrivals.withdrawn(self._tail)
+        else:
             assert isinstance(self._way, ByEvent)
             self._know_columns()
-            found = arrivals.well_counted(found, self._way)
+            found = arrivals.counted(self._tail, self._way)
         until = None if watermark is None else self._ticks(watermark, "push(watermark=…)")
         with self._breaking():
             if late is not None:

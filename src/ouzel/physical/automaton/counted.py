@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from ouzel.kernels import numbering
 from ouzel.physical.automaton.event_lists import EventLists
 from ouzel.physical.compiled.kernel import kernel_of
-from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.match_table import Flags
 from ouzel.physical.meaning import integers
 
 
@@ -25,47 +25,43 @@ def _by_number(numbers: Integers, parts: Integers) -> Integers:
     return np.lexsort((-np.arange(len(numbers)), ~numbers, parts))
 
 
-def miscounted(lists: EventLists, events: EventTable, sequence: str, gone: Integers) -> Flags:
-    """Which of some events, as they came, have numbers that cannot be, once others are `gone`, by number."""
-    rows = np.arange(len(events))
-    parts, times = lists.partitions.number(events, rows), events.end_times
+def are_well_counted(lists: EventLists, events: EventTable, sequence: str) -> bool:
+    """Whether events, all that came and those that come, have numbers that can be."""
+    parts, times = lists.partitions.number(events, np.arange(len(events))), events.end_times
     numbers = integers(events.table.column(sequence))
-    moments = {name: lists.moments[name].values for name in ("orders", "times", "before")}
-    leaving = np.zeros(len(moments["times"]), np.bool_)
-    leaving[lists.events["moment_of"].values[gone]] = True
-    suspects = np.zeros(len(events), np.bool_)
+    moments = (lists.moments[name].values for name in ("orders", "times", "before"))
     inside = np.flatnonzero(parts >= 0)
     order = inside[_by_number(numbers[inside], parts[inside])]
-    mark = kernel_of(numbering.mark_miscounted, len(order))
-    if not mark(order, parts, numbers, times, lists.tails.values, *moments.values(), leaving, suspects):
-        return suspects
-    bad = np.zeros(len(events), np.bool_)
-    for part in each_once(parts[suspects]).tolist():
-        own = np.flatnonzero(parts == part)
-        bad[own] = _as_they_came(_known(lists, part, leaving), numbers[own].tolist(), times[own].tolist())
-    return bad
+    kernel = kernel_of(numbering.are_well_counted, len(order))
+    return bool(kernel(order, parts, numbers, times, lists.tails.values, *moments))
 
 
-def _known(lists: EventLists, part: int, leaving: Flags) -> list[tuple[int, int]]:
-    """The numbers and times of the moments of a partition, in order, without some that are leaving."""
-    orders, times, before = (lists.moments[name].values for name in ("orders", "times", "before"))
-    found = []
-    moment = int(lists.tails.values[part]) if part < len(lists.tails) else -1
-    while moment >= 0:
-        if not leaving[moment]:
+@dataclass
+class Line:
+    """The numbers and times of the latest events of a partition, in order."""
+
+    known: list[tuple[int, int]]
+
+    @classmethod
+    def since(cls, lists: EventLists, part: int, number: int) -> Self:
+        """Those from a number on, and the one before."""
+        orders, times, before = (lists.moments[name].values for name in ("orders", "times", "before"))
+        found = []
+        moment = int(lists.tails.values[part]) if part < len(lists.tails) else -1
+        while moment >= 0:
             found.append((int(orders[moment]), int(times[moment])))
-        moment = int(before[moment])
-    return found[::-1]
+            moment = int(before[moment]) if orders[moment] >= number else -1
+        return cls(found[::-1])
 
-
-def _as_they_came(known: list[tuple[int, int]], numbers: list[int], times: list[int]) -> list[bool]:
-    """Which numbers cannot be, one event after the other: what is set aside is no reason against others."""
-    bad = []
-    for number, time in zip(numbers, times, strict=True):
-        place = bisect_left(known, (number,))
-        is_bad = place < len(known) and (known[place][0] == number or known[place][1] < time)
-        is_bad |= place > 0 and known[place - 1][1] > time
+    def takes(self, number: int, time: int) -> bool:
+        """Take one more, if it can be: what is set aside is no reason against others."""
+        place = bisect_left(self.known, (number,))
+        is_bad = place < len(self.known) and (self.known[place][0] == number or self.known[place][1] < time)
+        is_bad |= place > 0 and self.known[place - 1][1] > time
         if not is_bad:
-            known.insert(place, (number, time))
-        bad.append(is_bad)
-    return bad
+            self.known.insert(place, (number, time))
+        return not is_bad
+
+    def loses(self, number: int) -> None:
+        """Let the one of a number go."""
+        del self.known[bisect_left(self.known, (number,))]
