@@ -86,6 +86,11 @@ class EventTable:
         table = self.table.take(pa.array(rows))
         return EventTable(table, self.schema, self.types.taken(rows, table), *self.intervals_of(rows))
 
+    def brought(self, rows: Integers) -> EventTable:
+        """The events in another order: of columns in one piece many are taken in a fraction of the time."""
+        table = self.table.combine_chunks().take(pa.array(rows))
+        return EventTable(table, self.schema, self.types.taken(rows, table), *self.intervals_of(rows))
+
     def slice(self, begin: int, end: int) -> EventTable:
         """The events from one row to another, of which nothing is copied."""
         if begin == 0 and end == len(self):

@@ -27,7 +27,7 @@ from ouzel.runtimes.op_column import (
 from ouzel.runtimes.quarantine import Problem, Report, refuse
 from ouzel.runtimes.reading import Reading
 from ouzel.runtimes.revision import Revision
-from ouzel.runtimes.tail import Tail
+from ouzel.runtimes.tail import Tail, in_order
 
 
 @dataclass
@@ -63,10 +63,11 @@ class Arrivals:
 
     def counted(self, tail: Tail, way: ByEvent) -> Withdrawn:
         """The same, where events are counted: without insertions whose numbers contradict those of others."""
-        places = np.flatnonzero(self.batch.signs == INSERT)
-        events = self.batch.events if len(places) == len(self.batch.events) else self.batch.events.taken(places)
+        ordered = self.batch.by_time  # in which numbers mostly are in order, too
+        is_inserted = ordered.signs == INSERT
         # beside all that is there, be it withdrawn in this batch or not
-        if way.are_well_counted(events):
+        if way.are_well_counted(in_order(ordered.events, is_inserted)):
+            self.batch = ordered
             return self.withdrawn(tail)
         found, sequence = one_by_one(self.batch, tail, self.revision, self.reading, way), self.revision.sequence
         assert sequence is not None

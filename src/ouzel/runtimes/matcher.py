@@ -18,7 +18,7 @@ from ouzel.logical.columns import needed_columns
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.contract import Counters
-from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limit_errors import LimitError
 from ouzel.physical.limits import Limits, out_of_memory
 from ouzel.runtimes.arcs import AutomatonProgram
@@ -251,7 +251,7 @@ class Matcher:
         self._check_types(table)
         on_time, late = self._order.split(table, self._promises.late(table, self.now))
         if late is not None:
-            self._check_late(len(late), len(table))
+            self._check_late(late.end_times, len(table))
         until = None if watermark is None else self._ticks(watermark, "push(watermark=…)")
         with self._breaking():
             if late is not None:
@@ -268,11 +268,12 @@ class Matcher:
             warn_of_times(table.end_times, self.time)
             self.checks_unit = False  # the first events tell
 
-    def _check_late(self, late: int, count: int) -> None:
-        """Refuse late events, unless they are kept."""
+    def _check_late(self, times: Integers, count: int) -> None:
+        """Refuse late events, of some times, unless they are kept."""
         if self.on_late == "error":
+            first = f"; the first of them is at {times[0]}"
             raise DataError(
-                f"{late:,} of {count:,} events come too late: {self._passed}{self._promises.said}\n"
+                f"{len(times):,} of {count:,} events come too late: {self._passed}{self._promises.said}{first}\n"
                 "  hint: push events in order of time, allow for it with watermark='…', or on_late='keep'"
             )
 

@@ -274,7 +274,7 @@ class Revising(Matcher):
         self._check_types(arrivals.batch.events)
         is_late, late = self._promises.late(arrivals.batch.events, self.now), None
         if is_late.any():
-            self._check_late(int(is_late.sum()), len(is_late))
+            self._check_late(arrivals.batch.events.end_times[is_late], len(is_late))
             late = arrivals.batch.taken(np.flatnonzero(is_late))
             arrivals.batch = arrivals.batch.taken(np.flatnonzero(~is_late))
         if self.revision.sequence is None:

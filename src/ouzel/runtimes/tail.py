@@ -241,6 +241,6 @@ def in_order(events: EventTable, chosen: Flags | None = None) -> EventTable:
     times = events.end_times
     is_ordered = len(times) < 2 or bool((times[1:] >= times[:-1]).all())
     if chosen is None or chosen.all():
-        return events if is_ordered else events.whole.taken(np.argsort(times, kind="stable"))
+        return events if is_ordered else events.brought(np.argsort(times, kind="stable"))
     rows = np.flatnonzero(chosen)
-    return events.whole.taken(rows if is_ordered else rows[np.argsort(times[rows], kind="stable")])
+    return events.brought(rows if is_ordered else rows[np.argsort(times[rows], kind="stable")])
