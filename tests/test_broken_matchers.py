@@ -85,6 +85,19 @@ def test_a_snapshot_that_fails_half_way_breaks_a_matcher_whose_runs_are_kept_by_
     check_broken(matcher, ".*memory")
 
 
+def test_arcs_that_fail_half_way_break_a_matcher_that_judges_events_anew() -> None:
+    oz.register_function("fails_from", lambda x, least: 1 // (0 if x >= least else 1) == 1, returns="boolean")
+    one = oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc("q0", "q1", "fails_from(e.x, $least)")
+    matcher = oz.matcher(one, SCHEMA, params={"least": 9}, speculation="inf")
+    assert matcher.push(events((1, "A", 1), (2, "A", 3))).num_rows == 2
+    with pytest.raises(oz.OuzelError):  # it is refused before anything has changed
+        matcher.set_params(None, most=3)
+    assert matcher.push(events((3, "A", 1))).num_rows == 1
+    with pytest.raises(oz.FunctionError):
+        matcher.set_params(None, least=2)
+    check_broken(matcher, ".*")
+
+
 def test_a_push_that_is_refused_whole_breaks_nothing() -> None:
     matcher = oz.matcher(QUERY, SCHEMA)
     matcher.push(events((1, "A", 1), (5, "C", 0)))

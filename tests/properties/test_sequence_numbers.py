@@ -200,6 +200,55 @@ def test_a_number_is_taken_until_its_event_is_withdrawn() -> None:
             assert matcher.take_quarantined().column("x").to_pylist() == [5]
 
 
+@pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
+def test_the_last_number_that_time_has_passed_is_known(kept: bool) -> None:
+    only_ones = oz.automaton({**WIDE.spec, "arcs": [{"source": "q0", "target": "q2", "when": "e.x < 3"}]})
+    matcher = oz.matcher(only_ones, SCHEMA, sequence="n", time_unit="ms", on_bad="quarantine")
+    push(matcher, (3, 3))  # no run goes on from it
+    matcher.advance(50)
+    matcher = oz.restore(matcher.snapshot()) if kept else matcher
+    push(matcher, (5, 2), (6, 3), (7, 4))
+    assert matcher.take_quarantined().column("n").to_pylist() == [2, 3]
+
+
+def test_events_of_no_partition_are_not_counted() -> None:
+    schema = pa.schema({"ts": pa.int64(), "k": pa.string(), "n": pa.int64()})
+    matcher = oz.matcher(
+        oz.automaton({**PAIR.spec, "partition": ["k"], "arcs": [{"source": "q0", "target": "q2"}]}),
+        schema,
+        sequence="n",
+        time_unit="ms",
+        on_bad="quarantine",
+    )
+    rows = [(1, None, 1), (1, "a", 1), (2, "a", 1), (3, None, 1)]
+    found = matcher.push(pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema))
+    assert found.column("valid_from").to_pylist() == [1]
+    assert matcher.take_quarantined().column("ts").to_pylist() == [2]
+
+
+def test_a_withdrawal_by_identity_needs_no_number() -> None:
+    schema = SCHEMA.append(pa.field("op", pa.int8()))
+    matcher = oz.matcher(WIDE, schema, sequence="n", op="op", identity=["x"], time_unit="ms")
+    rows = [{"ts": 10 * x, "x": x, "n": x, "op": 1} for x in (1, 2)]
+    assert matcher.push(pa.Table.from_pylist(rows, schema)).num_rows == 1
+    gone = matcher.push(pa.Table.from_pylist([{"ts": 20, "x": 2, "n": None, "op": -1}], schema))
+    assert gone.column("op").to_pylist() == [-1]
+
+
+def test_arcs_change_behind_what_was_told_for_good() -> None:
+    matcher = oz.matcher(oz.query(WIDE.arc("q0", "q2", "e.x > $least"), {"least": 8}), SCHEMA, sequence="n")
+    assert push(matcher, (1, 1), (2, 2)) == [12]
+    with pytest.raises(oz.OuzelError, match="at 0, before which events were not to change any more: required 21"):
+        matcher.change(remove=["a0"], at=0)
+    matcher.set_params(None, least=2)
+    matcher = oz.restore(matcher.snapshot())
+    assert push(matcher, (3, 3)) == [23, 0]  # and nothing of what came before
+    first, last = WIDE.spec["arcs"]
+    matcher.replace(None, oz.automaton({**WIDE.spec, "arcs": [first, {**last, "set": {"x": "e.x - x"}}]}))
+    assert push(matcher, (4, 4)) == [1]
+    assert matcher.report.matches == 4
+
+
 COUNTED_ROWS = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(0, 1), st.sampled_from((1, 1, 1, -1)))
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from ast import literal_eval
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -102,6 +105,35 @@ def test_parameters_are_called_what_they_are_in_messages() -> None:
     assert "ᵛ" not in str(error.value)
 
 
+@pytest.mark.parametrize("kept", [False, True], ids=["running", "restored"])
+def test_what_was_promised_not_to_change_does_not(kept: bool) -> None:
+    rows = [(ts, key, x) for key in (1, 2) for ts, x in ((1, 2), (2, 3))]
+    table = pa.Table.from_pylist([{"ts": ts, "type": "A", "x": x, "y": key} for ts, key, x in rows], SCHEMA)
+    parted = oz.automaton({**AUTOMATON.spec, "partition": ["y"]})
+    matcher = oz.matcher(parted, SCHEMA, params={"least": 1}, speculation="inf")
+    assert matcher.push(table).num_rows == 2
+    matcher.advance(10, where="y = 1")
+    matcher = going_on(matcher, kept)
+    # of that partition nothing is known any more, so neither changes: both are as they were told
+    matcher.set_params(None, least=9)
+    assert matcher.push(at(20)).num_rows == 0
+    assert matcher.report.matches == 2
+
+
+def test_a_matcher_is_freed_once_nobody_has_it() -> None:
+    gc.disable()
+    try:
+        for options in ({}, {"speculation": "inf"}, {"speculation": "inf", "engine": "reference"}):
+            matcher = automaton(**options)
+            matcher.push(events("A1=1", "A2=2"))
+            matcher.set_params(None, least=0)
+            known = weakref.ref(matcher)
+            del matcher
+            assert known() is None
+    finally:
+        gc.enable()
+
+
 # ---- again and again ------------------------------------------------------------------------------------
 
 
@@ -155,3 +187,64 @@ def test_an_arc_of_several_lives_is_removed_for_good() -> None:
     matcher.change(remove=["on"], at=5)
     matcher = going_on(matcher, True)
     assert [row[1] for row in rows(matcher.push(at(4, 6, 25)), matcher.finish())] == [4]
+
+
+# ---- arcs of one id --------------------------------------------------------------------------------------
+
+AT_END = {"id": "a", "source": "q1", "target": "q2", "end_of_window": True}
+AT_ONCE = {"id": "a", "source": "q0", "target": "q2"}
+TIMES = pa.schema({"ts": "int64"})
+
+
+@pytest.mark.parametrize("options", [{}, {"speculation": "inf"}, {"engine": "reference"}], ids=str)
+def test_an_arc_takes_the_place_of_one_at_the_end_of_the_window(options: dict[str, Any]) -> None:
+    begin = {"id": "b", "source": "q0", "target": "q1"}
+    waiting = oz.automaton(start="q0", final=["q2"], register={"n": 0}, window=5, arcs=[begin, AT_END])
+    matcher = oz.matcher(waiting, TIMES, time_unit="ms", **options)
+    found = [matcher.push(pa.table({"ts": [5]})), matcher.advance(8)]
+    matcher.change(remove=["a"], add=[AT_ONCE], at=8)
+    matcher = oz.restore(matcher.snapshot())
+    found += [matcher.push(pa.table({"ts": [9]})), matcher.advance(20)]
+    matcher.change(remove=["a"], add=[AT_END], at=20)
+    matcher = oz.restore(matcher.snapshot())
+    found += [matcher.push(pa.table({"ts": [30]})), matcher.finish()]
+    # what began at 5 has waited in vain: when its window is over, there is no such arc
+    assert [row[1] for row in rows(*found)] == [9, 35]
+
+
+def test_of_one_id_an_arc_comes_where_another_has_just_gone() -> None:
+    waiting = oz.automaton(start="q0", final=["q2"], register={"n": 0}, window=5, states=["q0"], arcs=[AT_END])
+    at_once = oz.automaton({**waiting.spec, "arcs": [AT_ONCE]})
+    schema = TIMES.append(pa.field("op", pa.int8()))
+    matcher = oz.matcher(waiting, schema, time_unit="ms", op="op", speculation="inf")
+    matcher.push(pa.Table.from_pylist([{"ts": 5, "op": 1}], schema))
+    matcher.advance(5)
+    matcher.change(remove=["a"], at=5)
+    matcher.change(add=[AT_ONCE], at=5)
+    matcher.change(remove=["a"], at=5)
+    matcher.replace(None, at_once)
+    found = [matcher.push(pa.Table.from_pylist([{"ts": ts, "op": op}], schema)) for ts, op in ((6, 1), (6, -1))]
+    found.append(matcher.push(pa.Table.from_pylist([{"ts": 5, "op": 1}], schema)))
+    consumer = Consumer()
+    for one in found:
+        consumer.apply(one)
+    assert [literal_eval(row)["valid_from"] for row in consumer.live.values()] == [5, 5]
+
+
+@pytest.mark.parametrize("options", [{}, {"speculation": "inf"}], ids=str)
+def test_a_state_that_is_still_to_be_final_is_not(options: dict[str, Any]) -> None:
+    states: dict[str, Any] = {"states": ["q0", "q1", "q2"], "arcs": [{"id": "b", "source": "q0", "target": "q2"}]}
+    before = oz.automaton(start="q0", final=["q1"], register={"n": 0}, **states)
+    matcher = oz.matcher(before, TIMES, time_unit="ms", **options)
+    matcher.advance(1)
+    matcher.change(add=[{"id": "c", "source": "q1", "target": "q2", "final": True}], at=5)
+    matcher.replace(None, before)  # it is taken back
+    assert not rows(matcher.push(pa.table({"ts": [1, 3, 5, 7]})))
+    matcher.change(add=[{"id": "c", "source": "q1", "target": "q2", "final": True}], at=15)
+    after = oz.automaton({**before.spec, "final": ["q1", "q2"]})
+    if options:
+        with pytest.raises(oz.OuzelError, match="all begins anew"):
+            matcher.replace(None, after)
+    else:
+        matcher.replace(None, after)
+        assert [row[1] for row in rows(matcher.push(pa.table({"ts": [8, 20]})), matcher.finish())] == [7, 8, 20]

@@ -258,3 +258,17 @@ def test_what_is_refused_changes_nothing_of_how_it_is_corrected() -> None:
     assert matcher.explain() == how
     matcher.replace(None, KEYED.replace("20", "30").replace("$least", "4"))
     assert "back to a checkpoint before them" in matcher.explain()
+
+
+@pytest.mark.parametrize("changed", ["here", "there"])
+def test_a_snapshot_of_another_way_to_correct_is_taken_up(changed: str) -> None:
+    def made() -> oz.Matcher:
+        return oz.matcher(KEYED, SCHEMA, params={"least": 5}, speculation="inf")
+
+    there, here = made(), made()
+    one_key = events("A1", "B2=7", "C3").set_column(3, "y", pa.array([0] * 3))
+    (here if changed == "here" else there).set_params(None, least=5)
+    there.push(one_key[:2])
+    here.restore(there.snapshot())
+    assert told(here.push(one_key[2:])) == [(1, 2, 3, "+")]
+    assert oz.restore(here.snapshot()).explain() == here.explain() == there.explain()

@@ -87,13 +87,60 @@ def test_rows_that_make_no_sense_are_counted_once() -> None:
     assert [row["n"] for row in bench.found()] == [1]
 
 
-def arced(events: pa.Schema, **options: Any) -> Arced:
+ON = oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc("q0", "q1", "e.x = 1", id="a")
+EVENTS = pa.schema({"ts": pa.int64(), "x": pa.int64()})
+
+
+def arced(events: pa.Schema, automaton: oz.Automaton = ON, params: Spec | None = None, **options: Any) -> Arced:
     """A matcher as a bucket has one."""
-    query = oz.query(oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc("q0", "q1", "e.x = 1", id="a"))
-    made = oz.matcher(query, events, type=None, time_unit="ms")
-    rows = ArcRows(query.text, {}, made._intake.none.schema, ("auto", {}))
-    how: Spec = {"revision": Revision(punctuates=False), "speculation": "inf", **options}
-    return Arced(query.text, {}, rows, lambda text, _params: Revising(text, events, made.reading, **how))
+    query, params = oz.query(automaton), params or {}
+    made = oz.matcher(query, events, params=params, type=None, time_unit="ms")
+    rows = ArcRows(query.text, params, made._intake.none.schema, ("auto", {}))
+    how: Spec = {"revision": Revision(punctuates=False), "speculation": "inf", "on_late": "keep", **options}
+    return Arced(query.text, params, rows, lambda text, now: Revising(text, events, made.reading, now, **how))
+
+
+def change(at: int, add: list[Spec], *remove: str) -> pa.Table:
+    return pa.Table.from_pylist([{"at": at, "add": json.dumps(add), "remove": remove}], KINDS)
+
+
+def test_arcs_are_refused_where_a_matcher_would_refuse_them_and_nowhere_else() -> None:
+    least = oz.automaton(start="q0", final=["q1"], register={"n": 0}).arc("q0", "q1", "e.x > $least")
+    arc: Spec = {"source": "q0", "target": "q1"}
+    cases: list[tuple[list[Spec], list[str]]] = [
+        ([{**arc, "id": "a0", "when": "e.x > 3"}], ["a0"]),  # the only one with the parameter
+        ([{**arc, "when": "e.x = 1"}, {**arc, "id": "a1", "when": "e.x = 0"}], []),
+        ([{**arc, "when": "e.x = 1"}], []),
+        ([{**arc, "when": "e.x > $least"}], ["a0"]),
+    ]
+    for add, remove in cases:
+        some = arced(EVENTS, least, {"least": 5})
+        some.push(pa.table({"ts": [1], "x": [2]}), 2)
+        assert some.take(change(2, add, *remove)) == 0
+        assert some.push(None, 3)[1] == 0
+        oz.matcher(least, EVENTS, params={"least": 5}).change(add, remove)
+    assert arced(EVENTS, least, {"least": 5}).take(change(2, [{**arc, "when": "e.x > $most"}])) == 1
+
+
+def test_a_function_that_fails_in_a_change_ends_the_stream() -> None:
+    """As a limit does: it may fail on the events of one bucket alone."""
+    oz.register_function("no_three", lambda x: 1 // (x - 3) < 9, returns="boolean")
+    some = arced(EVENTS)
+    some.push(pa.table({"ts": [5], "x": [3]}), 5)
+    some.take(change(5, [{"id": "b", "source": "q0", "target": "q1", "when": "no_three(e.x)"}]))
+    with pytest.raises(oz.FunctionError):
+        some.push(None, 6)
+
+
+def test_late_events_are_told_at_once_where_a_change_is_refused() -> None:
+    bench = Bench(oz.automaton(SPEC), 1, rules=RuleTables(are_arcs=True))
+    first = {**END, "eid": "a", "ts": 50, "type": "A", "k": 1, "x": 1}
+    bench.push([first])
+    bench.push([{**first, "ts": 90}])
+    wrong = pa.Table.from_pylist([{"add": json.dumps([{**OTHER, "id": "b"}])}], KINDS)
+    bench.push([{**first, "eid": "late", "ts": 1}], rules=wrong)
+    assert bench.told["#refused"] == 1
+    assert bench.told["late"] == 1
 
 
 def test_a_time_that_cannot_be_counted_is_refused() -> None:
@@ -105,7 +152,7 @@ def test_a_time_that_cannot_be_counted_is_refused() -> None:
 
 def test_a_limit_that_a_change_meets_ends_the_stream() -> None:
     """If the change were refused, it would be so in some buckets, and not in others."""
-    some = arced(pa.schema({"ts": pa.int64(), "x": pa.int64()}), limits=oz.Limits(max_matches=3))
+    some = arced(EVENTS, limits=oz.Limits(max_matches=3))
     some.push(pa.table({"ts": list(range(5)), "x": [2] * 5}), 0)
     every = json.dumps([{"id": "every", "source": "q0", "target": "q1"}])
     assert some.take(pa.table({"at": [0], "add": [every]})) == 0

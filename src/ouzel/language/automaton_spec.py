@@ -64,12 +64,12 @@ def read_arcs(arcs: Any) -> Iterator[Arc]:
 
 def check_ids(arcs: Iterable[Arc]) -> None:
     """Refuse arcs of one id that live at one time."""
-    known: dict[str, list[Life]] = {}
+    known: dict[str, list[Arc]] = {}
     for arc in arcs:
         others = known.setdefault(arc.id, [])
-        if any(_meet(one, other) for one in arc.lives for other in others):
+        if any(_meet(arc, other) for other in others):
             _fail(f"arc '{arc.id}'", "there is another of that id", "an id of its own for every arc")
-        others += arc.lives
+        others.append(arc)
 
 
 def check_arcs(automaton: Automaton) -> None:
@@ -157,11 +157,16 @@ def _lives(given: Any, what: str) -> Iterator[Life]:
         yield one[0], one[1]
 
 
-def _meet(one: Life, other: Life) -> bool:
-    """Whether two lives have a time in common; one that ends before all times has none."""
-    since = max(_FIRST if one[0] is None else one[0], _FIRST if other[0] is None else other[0])
-    until = min(_LAST if one[1] is None else one[1], _LAST if other[1] is None else other[1])
-    return since < until
+def _meet(one: Arc, other: Arc) -> bool:
+    """Whether two arcs live at one time; a life that ends before all times has none."""
+    # where one takes the other's place, that at the end of the window goes a tick later: windows then are over
+    spare = one.end_of_window != other.end_of_window
+    lives = [_spans(one, spare and one.end_of_window), _spans(other, spare and other.end_of_window)]
+    return any(max(a, c) < min(b, d) for a, b in lives[0] for c, d in lives[1])
+
+
+def _spans(arc: Arc, is_later: bool) -> list[tuple[int, int]]:
+    return [(_FIRST if a is None else a, _LAST if b is None else b - is_later) for a, b in arc.lives]
 
 
 def _fields(register: Any) -> Iterator[Field]:

@@ -10,13 +10,14 @@ from bisect import insort
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ouzel.compile import compile_query
-from ouzel.errors import OuzelError, SchemaError, StateError, did_you_mean, listed
+from ouzel.errors import FunctionError, OuzelError, SchemaError, StateError, did_you_mean, listed
 from ouzel.language import automaton_tree, parse
 from ouzel.language.automaton_spec import written_automaton
 from ouzel.language.document import automaton_entry, document
@@ -24,7 +25,7 @@ from ouzel.language.strict_json import read_json
 from ouzel.logical.schema import Schema
 from ouzel.logical.times import BEGINNING, END
 from ouzel.physical.limit_errors import LimitError
-from ouzel.runtimes.arcs import arcs_to_come
+from ouzel.runtimes.arcs import arcs_to_come, named
 from ouzel.runtimes.fingerprint import differences
 from ouzel.runtimes.kept_parameters import read
 from ouzel.runtimes.matcher import Matcher
@@ -110,10 +111,13 @@ class ArcRows:
     def _check(self, specs: list[Any]) -> None:
         """Refuse arcs that do not fit the register and the events: a matcher that took them could not go on."""
         automaton = self._written.automaton
-        arcs = tuple(arcs_to_come(specs, automaton))
-        kept = tuple(one for one in automaton.arcs if one.id not in {arc.id for arc in arcs})
-        named = tuple(dict.fromkeys((*automaton.states, automaton.start, *automaton.final)))
-        changed = replace(automaton, arcs=(*kept, *arcs), states=named)
+        taken = {arc.id for arc in automaton.arcs}
+        arcs = arcs_to_come(named(specs, taken), automaton)
+        # they may take the place of arcs that are there, which only the change itself knows
+        free = (name for number in count() if (name := f"a{number}") not in taken)
+        others = tuple(replace(arc, id=name) for arc, name in zip(arcs, free, strict=False))
+        states = tuple(dict.fromkeys((*automaton.states, automaton.start, *automaton.final)))
+        changed = replace(automaton, arcs=(*automaton.arcs, *others), states=states)
         entry = automaton_entry(written_automaton(changed), None, None)
         compile_query(document([entry], "automaton"), self.schema, self.params, *self.how)
 
@@ -207,7 +211,7 @@ class Arced:
             before = self.matcher.snapshot() if add else b""
             try:
                 parts.append(self.matcher.change(add, remove, at=self.now))
-            except LimitError:
+            except (LimitError, FunctionError):
                 raise  # it would be refused in some buckets, and not in others
             except OuzelError:
                 # an arc that is there already, one to remove that is not, or a plan that runs could not go on as

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -18,11 +18,10 @@ from ouzel.language.automaton_tree import ALWAYS, Arc, Automaton, Query
 from ouzel.language.document import automaton_entry, document
 from ouzel.language.tree import Name
 from ouzel.logical.schema import Schema
-from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
 from ouzel.runtimes.arc_values import ArcValues
 from ouzel.runtimes.chain import Chain
-from ouzel.runtimes.changed_arcs import Changed, Slot, opened, slot_of
+from ouzel.runtimes.changed_arcs import Changed, Slot, later, opened, slot_of
 from ouzel.runtimes.roster import Said, check_id, said_of
 
 # So many lists of arcs that came are known by what they say.
@@ -38,6 +37,20 @@ class Known:
     ids: list[str]
     there: list[int]
     new: list[Arc]
+
+
+@dataclass(frozen=True)
+class Swap:
+    """What it takes to become another automaton: arcs that come, ids of those that go, and values."""
+
+    add: list[Any]
+    remove: list[str]
+    values: ArcValues
+
+    @classmethod
+    def of(cls, arcs: Iterable[Arc], remove: list[str], values: ArcValues) -> Swap:
+        """The same, of arcs that are read."""
+        return cls([written_arc(replace(arc, lives=ALWAYS)) for arc in arcs], remove, values)
 
 
 class AutomatonProgram:
@@ -62,9 +75,8 @@ class AutomatonProgram:
         self._by_arc: dict[Arc, int] | None = None
         self._read: dict[str, Known] = {}
         """Arcs that came, by what was said."""
-        self._suits: Callable[[Plan], bool] = lambda _plan: True
-        self._make: Callable[[Changed], None] = Changed.make
-        self._begins_anew = True
+        self.begins_anew = True
+        """Whether another automaton may take its place with which all begins anew."""
 
     # ---- queries -----------------------------------------------------------------------------------------
 
@@ -80,8 +92,8 @@ class AutomatonProgram:
         """Refuse."""
         raise OuzelError("remove: required a matcher of a list of queries; arcs go with change(remove=[…])")
 
-    def replace(self, id_: Any, query: Any, now: int) -> Counters:
-        """Let arcs that are not the same come and go; with another register, window or start all begins anew."""
+    def replace(self, id_: Any, query: Any, now: int) -> Counters | Swap:
+        """What arcs are not the same; with another register, window or start all begins anew."""
         check_id(id_, self.names, "replace")
         text, brought = said_of(query, "replace")
         written, *more = parse(text)
@@ -91,52 +103,34 @@ class AutomatonProgram:
         if any(arc.lives != ALWAYS for arc in new.arcs):
             raise OuzelError("replace: required arcs without 'lives': they live from now on")
         values = self._values.changed(brought)
-        if _begins(new, new.arcs) != _begins(self.automaton, [slot.arc for slot in self.slots if slot.lives]):
+        have_lived = [slot.arc for slot in self.slots if slot.lives and slot.lives[0][0] <= _since(slot, now, now)]
+        if _begins(new, new.arcs) != _begins(self.automaton, have_lived):
             return self._begin_anew(written, values, now)
         arcs = {arc.id: replace(values.as_now(arc), lives=()) for arc in new.arcs}
-        living = [slot for slot in self.slots if slot.lives_at(now)]
-        others = {slot.arc.id for slot in living if arcs.get(slot.arc.id) != slot.arc or not slot.lives_on(now)}
+        living = self._all_living(now)
+        lasting = [slot for slot in living if slot.lives_on(_since(slot, now, now))]
+        others = {slot.arc.id for slot in living if arcs.get(slot.arc.id) != slot.arc or slot not in lasting}
         kept = {slot.arc.id for slot in living} - others
-        self._become([arc for id_, arc in arcs.items() if id_ not in kept], sorted(others), values, now)
-        return Counters()
+        return Swap.of((arc for id_, arc in arcs.items() if id_ not in kept), sorted(others), values)
 
-    def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Counters:
-        """Let arcs that mention some parameters go, and others come with their new values."""
+    def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Swap:
+        """Arcs that mention some parameters, with which others come with new values."""
         check_id(id_, self.names, "set_params")
-        living = [slot for slot in self.slots if slot.lives_at(now)]
+        living = self._all_living(now)
         self._values.check(values, [slot.arc for slot in living])
         new = self._values.changed(values)
         changed = [slot for slot in living if new.as_now(slot.arc) != slot.arc]
-        waiting = next((slot.arc.id for slot in changed if not slot.lives_on(now)), None)
+        waiting = next((slot.arc.id for slot in changed if not slot.lives_on(_since(slot, now, now))), None)
         if waiting is not None:
             raise OuzelError(
                 f"set_params: required arcs that stay; a change of the arc '{waiting}' is still to come\n"
                 "  hint: set parameters once its time has passed, or take the change back"
             )
-        self._become([new.as_now(slot.arc) for slot in changed], [slot.arc.id for slot in changed], new, now)
-        return Counters()
-
-    def _become(self, add: list[Arc], remove: list[str], values: ArcValues, now: int) -> None:
-        """Let arcs come and go at a time; what is wrong with them is said before anything has changed."""
-        before, self._values, self._read = self._values, values, {}
-        try:
-            specs = [written_arc(replace(arc, lives=ALWAYS)) for arc in add]
-            changed = self.change(specs, remove, now, now, now)
-            changed.plan(self._suits)
-        except BaseException:
-            self._values, self._read = before, {}
-            raise
-        self._make(changed)
-
-    def goes_on_with(
-        self, suits: Callable[[Plan], bool], make: Callable[[Changed], None], *, begins_anew: bool
-    ) -> None:
-        """Let a matcher say which plans suit it, what it takes to change arcs, and whether all may begin anew."""
-        self._suits, self._make, self._begins_anew = suits, make, begins_anew
+        return Swap.of((new.as_now(slot.arc) for slot in changed), [slot.arc.id for slot in changed], new)
 
     def _begin_anew(self, written: Query, values: ArcValues, now: int) -> Counters:
         """Forget all runs, and begin with another automaton, which sees the events that end now or later."""
-        if not self._begins_anew:
+        if not self.begins_anew:
             raise OuzelError(
                 "replace: required the same register, window, partition, start and final states, as matches were "
                 "reported that may be withdrawn; got others, by which all begins anew\n"
@@ -156,14 +150,14 @@ class AutomatonProgram:
 
     def said(self) -> Said:
         """The automaton with all arcs of its plan, and their lives."""
-        return self.saying(self.automaton, self.slots)
+        return self.saying(self.automaton, self.slots, self._values)
 
-    def saying(self, automaton: Automaton, slots: Sequence[Slot]) -> Said:
+    def saying(self, automaton: Automaton, slots: Sequence[Slot], values: ArcValues) -> Said:
         """What would be said of other arcs."""
         automaton = replace(automaton, arcs=tuple(slot.written() for slot in slots))
         name, into = _text(self._written.name), _text(self._written.into)
         text = document([automaton_entry(written_automaton(automaton), name, into)], "automaton")
-        return text, self._values.of(automaton.arcs)
+        return text, values.of(automaton.arcs)
 
     # ---- arcs --------------------------------------------------------------------------------------------
 
@@ -173,40 +167,52 @@ class AutomatonProgram:
         self._by_id = self._by_arc = None
         self._values = self._values.only(slot.arc for slot in slots)
 
-    def change(self, add: Iterable[Any], remove: Iterable[Any], time: int, now: int, base: int) -> Changed:
-        """What it takes to have arcs come and go at a time, `now` or later.
+    def know(self, values: ArcValues) -> None:
+        """Note the values that parameters have now."""
+        if values is not self._values:
+            self._values, self._read = values, {}
+
+    def change(
+        self,
+        add: Iterable[Any],
+        remove: Iterable[Any],
+        time: int,
+        now: int,
+        base: int,
+        values: ArcValues | None = None,
+    ) -> Changed:
+        """What it takes to have arcs come and go at a time, `now` or later, and parameters have other values.
 
         No event before `base` will be matched any more.
         """
+        values = self._values if values is None else values
         gone: list[int] = []
         for id_ in _ids(remove):
-            gone += [place for place in self._places(id_, time) if place not in gone]
-        known = self._given(self._named(_listed(add, "add"), gone, time))
+            gone += [place for place in self._places(id_, time, now) if place not in gone]
+        known = self._given(self._named(_listed(add, "add"), gone, time), values)
         for id_ in known.ids:
-            if any(place not in gone for place in self._living(id_, time)):
+            if any(place not in gone for place in self._living(id_, time, now)):
                 raise OuzelError(
                     f"change: the arc '{id_}' is there already\n"
                     "  hint: remove it in the same change, or give the new one an id of its own"
                 )
-        return Changed(self, time, now, base, gone, known.there, known.new)
+        return Changed(self, values, time, now, base, gone, known.there, known.new)
 
     def _named(self, specs: list[Any], gone: list[int], time: int) -> list[Any]:
-        """Specifications of arcs, where those without an id have the first of a0, a1, … that is free."""
-        nameless = [isinstance(spec, Mapping) and spec.get("id") is None for spec in specs]
-        if not any(nameless):
+        """Specifications of arcs, where those without an id have one that no arc has then or later."""
+        if not any(map(_is_nameless, specs)):
             return specs
         taken = {slot.arc.id for place, slot in enumerate(self.slots) if place not in gone and slot.lives_at(time)}
-        taken |= {str(spec["id"]) for spec in specs if isinstance(spec, Mapping) and "id" in spec}
-        free = (name for number in count() if (name := f"a{number}") not in taken)
-        return [{**spec, "id": next(free)} if one else spec for spec, one in zip(specs, nameless, strict=True)]
+        return named(specs, taken)
 
-    def _given(self, specs: list[Any]) -> Known:
+    def _given(self, specs: list[Any], values: ArcValues) -> Known:
         """The arcs of specifications, and the places of those that were there before; what was read is known."""
         content = repr(specs)  # what is read is made of plain values, which it tells apart
-        known = self._read.get(content)
+        is_as_now = values is self._values
+        known = self._read.get(content) if is_as_now else None
         if known is not None and known.slots is self.slots:
             return known
-        arcs = known.arcs if known is not None else self._read_anew(specs)
+        arcs = known.arcs if known is not None else self._read_anew(specs, values)
         if self._by_arc is None:
             self._by_arc = {slot.arc: place for place, slot in enumerate(self.slots)}
         places = self._by_arc
@@ -217,23 +223,29 @@ class AutomatonProgram:
             [places[arc] for arc in arcs if arc in places],
             [arc for arc in arcs if arc not in places],
         )
-        if known is not None or len(self._read) < MOST_READ:
+        if is_as_now and (known is not None or len(self._read) < MOST_READ):
             self._read[content] = found
         return found
 
-    def _read_anew(self, specs: list[Any]) -> list[Arc]:
-        return [replace(self._values.as_now(arc), lives=()) for arc in arcs_to_come(specs, self.automaton)]
+    def _read_anew(self, specs: list[Any], values: ArcValues) -> list[Arc]:
+        return [replace(values.as_now(arc), lives=()) for arc in arcs_to_come(specs, self.automaton)]
 
-    def _living(self, id_: str, time: int) -> list[int]:
+    def _living(self, id_: str, time: int, now: int) -> list[int]:
         """The places of the arcs of an id that live at a time or later: several, if one takes another's place."""
         if self._by_id is None:
             self._by_id = {}
             for place, slot in enumerate(self.slots):
                 self._by_id.setdefault(slot.arc.id, []).append(place)
-        return [place for place in self._by_id.get(id_, ()) if self.slots[place].lives_at(time)]
+        slots = self.slots
+        return [
+            place for place in self._by_id.get(id_, ()) if slots[place].lives_at(_since(slots[place], time, now))
+        ]
 
-    def _places(self, id_: str, time: int) -> list[int]:
-        places = self._living(id_, time)
+    def _all_living(self, now: int) -> list[Slot]:
+        return [slot for slot in self.slots if slot.lives_at(_since(slot, now, now))]
+
+    def _places(self, id_: str, time: int, now: int) -> list[int]:
+        places = self._living(id_, time, now)
         if places:
             return places
         living = [slot.arc.id for slot in self.slots if slot.lives_at(time)]
@@ -242,6 +254,11 @@ class AutomatonProgram:
             f"change: there is no arc '{id_}' to remove; there are {listed(living)}"
             + (f"\n  hint: {hint}" if hint else "")
         )
+
+
+def _since(slot: Slot, time: int, now: int) -> int:
+    """Since when a change at a time is one for an arc."""
+    return later(time, now) if slot.arc.end_of_window else time
 
 
 def _begins(automaton: Automaton, arcs: Iterable[Arc]) -> tuple[Any, ...]:
@@ -253,6 +270,17 @@ def _begins(automaton: Automaton, arcs: Iterable[Arc]) -> tuple[Any, ...]:
 
 def _text(name: Name | None) -> str | None:
     return None if name is None else name.text
+
+
+def named(specs: list[Any], taken: Iterable[str]) -> list[Any]:
+    """Specifications of arcs, where those without an id have the first of a0, a1, … that is free."""
+    used = {*taken, *(str(spec["id"]) for spec in specs if isinstance(spec, Mapping) and "id" in spec)}
+    free = (name for number in count() if (name := f"a{number}") not in used)
+    return [{**spec, "id": next(free)} if _is_nameless(spec) else spec for spec in specs]
+
+
+def _is_nameless(spec: Any) -> bool:
+    return isinstance(spec, Mapping) and spec.get("id") is None
 
 
 def arcs_to_come(specs: list[Any], automaton: Automaton) -> list[Arc]:

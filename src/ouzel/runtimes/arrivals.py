@@ -1,6 +1,6 @@
 """What a batch brings to a matcher that corrects itself: insertions, withdrawals, and rows that are neither.
 
-Rows that cannot be are refused all at once, or set aside; nothing has changed by then.
+Rows that cannot be are refused, or set aside; nothing has changed by then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ouzel.runtimes.by_event import ByEvent
-from ouzel.runtimes.counted_rows import one_by_one
+from ouzel.runtimes.counted_rows import counted_one_by_one
 from ouzel.runtimes.intake import Intake
 from ouzel.runtimes.op_column import (
     INSERT,
@@ -48,6 +48,7 @@ class Arrivals:
         sequence = revision.sequence
         if sequence is not None and found.batch.events.table.column(sequence).null_count:
             lacking = found.batch.events.table.column(sequence).is_null().to_numpy()
+            lacking = lacking & (found.batch.signs == INSERT)  # of a withdrawal its identity may be enough
             said = "required the number of the event in its partition; got null"
             found._refuse([Problem(int(row), sequence, said) for row in found.batch.rows[lacking]])
             found.batch = found.batch.taken(np.flatnonzero(~lacking))
@@ -55,11 +56,7 @@ class Arrivals:
 
     def withdrawn(self, tail: Tail) -> Withdrawn:
         """Which events are withdrawn, of a tail and of these."""
-        found, op = withdrawn(self.batch, tail, self.revision.identity, self.reading), self.revision.op
-        if op is not None and len(found.without):
-            self._refuse(without_event(self.batch, found.without, op))
-        self.report.withdrawn = len(found.kept) + len(found.own)
-        return found
+        return self._noted(withdrawn(self.batch, tail, self.revision.identity, self.reading))
 
     def counted(self, tail: Tail, way: ByEvent) -> Withdrawn:
         """The same, where events are counted: without insertions whose numbers contradict those of others."""
@@ -69,18 +66,24 @@ class Arrivals:
         if way.are_well_counted(in_order(ordered.events, is_inserted)):
             self.batch = ordered
             return self.withdrawn(tail)
-        found, sequence = one_by_one(self.batch, tail, self.revision, self.reading, way), self.revision.sequence
-        assert sequence is not None
-        problems = miscounted_rows(self.batch, found.refused, sequence)
-        if self.revision.op is not None:
-            problems += without_event(self.batch, found.without, self.revision.op)
-        if problems:
-            self._refuse(sorted(problems, key=lambda one: one.row))
+        return self._noted(counted_one_by_one(self.batch, tail, self.revision, self.reading, way))
+
+    def _noted(self, found: Withdrawn) -> Withdrawn:
+        """What is withdrawn, once all that cannot be is refused."""
+        op, sequence, problems = self.revision.op, self.revision.sequence, list[Problem]()
+        if op is not None:
+            problems += without_event(self.batch, found.without, op)
+        if sequence is not None:
+            problems += miscounted_rows(self.batch, found.refused, sequence)
+        self._refuse(problems)
         self.report.withdrawn = len(found.kept) + len(found.own)
         return found
 
     def _refuse(self, problems: list[Problem]) -> None:
         """Raise for malformed rows, or set them aside."""
+        if not problems:
+            return
+        problems = sorted(problems, key=lambda one: one.row)
         if self.reading.on_bad == "error":
             refuse(problems)
         set_aside(self.table, [*self.report.problems, *problems], self.report)

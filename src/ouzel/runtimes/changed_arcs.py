@@ -18,7 +18,7 @@ from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.automaton.row_plan import RowPlan
 from ouzel.physical.contract import PhysicalPlan, UnsuitableError
-from ouzel.runtimes.arc_values import as_written
+from ouzel.runtimes.arc_values import ArcValues, as_written
 
 if TYPE_CHECKING:
     from ouzel.runtimes.arcs import AutomatonProgram
@@ -88,11 +88,17 @@ def slot_of(arc: Arc) -> Slot:
     return Slot(replace(arc, lives=()), sorted(lives))
 
 
+def later(time: int, now: int) -> int:
+    """From when on arcs at the end of the window can come and go at a time: windows that end now are over."""
+    return max(time, min(now, END - 1) + 1)
+
+
 @dataclass
 class Changed:
     """A change that was checked, and is to be made: arcs by their places that go and come back, and new ones."""
 
     program: AutomatonProgram
+    values: ArcValues
     time: int
     now: int
     base: int
@@ -104,8 +110,7 @@ class Changed:
     """Whether the automaton has to be planned anew, as was found before anything changed."""
 
     def __post_init__(self) -> None:
-        # from when on arcs at the end of the window can come and go: windows that end now are over
-        self._later = max(self.time, min(self.now, END - 1) + 1)
+        self._later = later(self.time, self.now)
         slots, self._waits, may_move = self.program.slots, False, False
         for place in (*self.came, *self.gone):
             arc = slots[place].arc
@@ -130,15 +135,16 @@ class Changed:
     def make(self) -> None:
         """Make it."""
         if self.is_new:
-            self.replan()
+            self._replan()
         else:
-            self.apply()
+            self._apply()
 
-    def apply(self) -> None:
+    def _apply(self) -> None:
         """Let numbers change, where all arcs are known."""
         plan = self.program.chain.links[0].physical
         assert isinstance(plan, RowPlan)
         assert plan.epochs is not None
+        self.program.know(self.values)
         slots = self.program.slots
         self._live(slots)
         if not self._waits:
@@ -156,7 +162,7 @@ class Changed:
 
     def plan(self, suits: Callable[[Plan], bool] = lambda _plan: True) -> None:
         """Plan anew, if that has to be; what is wrong with new arcs is said before anything has changed."""
-        if not self.is_new:
+        if not self.is_new or self.planned is not None:
             return
         program = self.program
         waiting = next((arc for arc in self.new if arc.end_of_window), None)
@@ -192,7 +198,7 @@ class Changed:
         self.planned = plan, slots, automaton
 
     def _planned(self, automaton: Automaton, slots: list[Slot]) -> Plan:
-        text, params = self.program.saying(automaton, slots)
+        text, params = self.program.saying(automaton, slots, self.values)
         try:
             (plan,) = opened(compile_query(text, self.program.schema, params, *self.program.how).plans)
         except QueryError as error:
@@ -210,11 +216,12 @@ class Changed:
                 final.append(slot.arc.target)
         return replace(automaton, final=tuple(final)), kept
 
-    def replan(self) -> None:
+    def _replan(self) -> None:
         """Let the runs go on with the new plan."""
         assert self.planned is not None
         plan, slots, automaton = self.planned
         self.program.chain.become(plan)
+        self.program.know(self.values)
         self.program.have(automaton, slots)
 
     def _horizon(self) -> int:

@@ -21,7 +21,7 @@ from ouzel.logical.schema import Schema
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters, UnsuitableError
 from ouzel.physical.shared.matching import SharedMatching
-from ouzel.runtimes.arcs import AutomatonProgram
+from ouzel.runtimes.arcs import AutomatonProgram, Swap
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.fixed import FixedProgram, SingleProgram
 from ouzel.runtimes.members import MembersMatching
@@ -45,11 +45,11 @@ class Program(Protocol):
     def remove(self, id_: Any) -> Counters:
         """End one; what it did."""
 
-    def replace(self, id_: Any, query: Any, now: int) -> Counters:
-        """Let another take the place of one; what that did."""
+    def replace(self, id_: Any, query: Any, now: int) -> Counters | Swap:
+        """Let another take the place of one; what that did, or which arcs are to come and go."""
 
-    def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Counters:
-        """Let parameters of one have other values; what it did before."""
+    def set_params(self, id_: Any, values: Mapping[str, Any], now: int) -> Counters | Swap:
+        """Let parameters of one have other values; what it did before, or which arcs are to come and go."""
 
     def said(self) -> Said:
         """It in words, and the values beside."""

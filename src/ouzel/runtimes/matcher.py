@@ -17,11 +17,13 @@ from ouzel.language.durations import length_in_ticks
 from ouzel.logical.columns import needed_columns
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import BEGINNING, END
+from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limit_errors import LimitError
 from ouzel.physical.limits import Limits, out_of_memory
-from ouzel.runtimes.arcs import AutomatonProgram
+from ouzel.runtimes.arc_values import ArcValues
+from ouzel.runtimes.arcs import AutomatonProgram, Swap
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.changed_arcs import Changed, opened
@@ -170,7 +172,7 @@ class Matcher:
         automaton is replaced arc by arc: those that are not the same come and go, and all computations go on.
         """
         self._check_open()
-        self._become(lambda: self._program.replace(id, query, self.now))
+        self._become(lambda: self._program.replace(id, query, self._changes_from))
 
     def set_params(self, id: Any, params: Mapping[str, Any] | None = None, /, **values: Any) -> None:
         """Let $parameters of a query have other values, while it runs, as `replace` would: {"x": 1}, or x=1."""
@@ -178,14 +180,22 @@ class Matcher:
         given = params or {}
         if not isinstance(given, Mapping):
             raise OuzelError(f"set_params: required a dict of parameters and values; got {params!r}")
-        self._become(lambda: self._program.set_params(id, {**given, **values}, self.now))
+        self._become(lambda: self._program.set_params(id, {**given, **values}, self._changes_from))
 
-    def _become(self, change: Callable[[], Counters]) -> None:
+    def _become(self, change: Callable[[], Counters | Swap]) -> None:
         """Let queries change; what is wrong with them is said before anything has."""
         with self._breaking(refuses=True):
-            self._counted.add(change())
-            self._note_queries()
+            done = change()
+            if isinstance(done, Swap):
+                self._swap(self._arcs(done.add, done.remove, self._changes_from, done.values))
+            else:
+                self._counted.add(done)
+                self._note_queries()
         self._no_matches = None
+
+    def _swap(self, changed: Changed) -> None:
+        """Let arcs change by which an automaton becomes another one."""
+        self._make(changed)
 
     def change(self, add: Any = (), remove: Any = (), at: Any = None) -> Result:
         """Let arcs of a register automaton come and go, while it runs; what changes by that.
@@ -194,29 +204,46 @@ class Matcher:
         that was pushed or punctuated, or, with `at`, at that time, which time has not passed yet.
         """
         began = self._check_open()
-        changed = self._changed(add, remove, at)
-        changed.plan()
-        self._know_columns()
+        self._make(self._changed(add, remove, at))
         with self._breaking():
-            if changed.is_new:
-                changed.replan()
-                self._note_queries()
-                self._no_matches = None
-            else:
-                changed.apply()
             # it is of events that are not matched yet: by itself it makes no match
             if self._no_matches is None:
                 self._no_matches = self._step(self._intake.none, self._order.now, began)
             return self._no_matches
 
     def _changed(self, add: Any, remove: Any, at: Any) -> Changed:
-        """A change of arcs that can be made."""
+        """A change of arcs that is asked for."""
         if not isinstance(self._program, AutomatonProgram):
             raise OuzelError("change: required a matcher of one register automaton, oz.automaton(…)")
         time = max(self._newest, self.now) + 1 if at is None else self._ticks(at, "change(at=…)")
-        if time < self.now:
-            raise OuzelError(f"change: at {at!r}, which time has passed: required {self.now} or later")
-        return self._program.change(add, remove, time, self.now, self._settled)
+        if time < self._changes_from:
+            why = "which time has passed" if time < self.now else "before which events were not to change any more"
+            raise OuzelError(f"change: at {at!r}, {why}: required {self._changes_from} or later")
+        return self._arcs(add, remove, time)
+
+    def _arcs(self, add: Any, remove: Any, time: int, values: ArcValues | None = None) -> Changed:
+        """A change of arcs at a time."""
+        assert isinstance(self._program, AutomatonProgram)
+        return self._program.change(add, remove, time, self.now, self._settled, values)
+
+    def _make(self, changed: Changed) -> None:
+        """Let arcs change; what is wrong with them is said before anything has."""
+        changed.plan(self._suits)
+        self._know_columns()
+        with self._breaking():
+            changed.make()
+            if changed.is_new:
+                self._note_queries()
+                self._no_matches = None
+
+    def _suits(self, plan: Plan) -> bool:  # noqa: ARG002 - any that the program can change to
+        """Whether a plan of other arcs can be gone on with."""
+        return True
+
+    @property
+    def _changes_from(self) -> int:
+        """From this time on queries change, and arcs may."""
+        return self.now
 
     @property
     def _newest(self) -> int:

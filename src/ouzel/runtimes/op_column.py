@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -164,6 +164,7 @@ class Alike:
     def taken(self, chosen: Integers, without: Integers, refused: Integers = _NONE) -> Withdrawn:
         """What is withdrawn where some of these are, and some find none; others of the batch are refused."""
         count = len(self.places)
+        refused = self.own[refused - count] if len(refused) else refused
         from_kept = np.sort(chosen[chosen < count])
         from_kept = from_kept[np.argsort(self.kept.end_times[from_kept], kind="stable")]
         own, alone = self.own[chosen[chosen >= count] - count], self.own[without - count]
@@ -191,20 +192,30 @@ def _paired(numbers: Integers, signs: Integers) -> tuple[Integers, Integers]:
     places = np.minimum(offered.searchsorted(wanted), max(len(offered) - 1, 0))
     if len(offered) and np.all(offered[places] == wanted) and np.all(given[places] < taking):
         return given[places], _NONE
-    return _paired_one_by_one(numbers.tolist(), signs.tolist())
+    taken, without, _refused = paired_one_by_one(numbers.tolist(), signs.tolist())
+    return taken, without
 
 
-def _paired_one_by_one(numbers: list[int], signs: list[int]) -> tuple[Integers, Integers]:
+def paired_one_by_one(
+    numbers: list[int],
+    signs: list[int],
+    comes: Callable[[int], bool] = lambda _place: True,
+    goes: Callable[[int], None] = lambda _place: None,
+) -> tuple[Integers, Integers, Integers]:
+    """The same, row by row; and the insertions that cannot come when it is their turn."""
     there: dict[int, deque[int]] = defaultdict(deque)
-    taken, without = [], []
+    taken, without, refused = list[int](), list[int](), list[int]()
     for place, (number, sign) in enumerate(zip(numbers, signs, strict=True)):
-        if sign == INSERT:
+        if sign == INSERT and comes(place):
             there[number].append(place)
+        elif sign == INSERT:
+            refused.append(place)
         elif there[number]:
             taken.append(there[number].popleft())
+            goes(taken[-1])
         else:
             without.append(place)
-    return np.array(taken, np.int64), np.array(without, np.int64)
+    return np.array(taken, np.int64), np.array(without, np.int64), np.array(refused, np.int64)
 
 
 def without_event(batch: Batch, places: Integers, op: str) -> list[Problem]:

@@ -20,11 +20,11 @@ import pyarrow.compute as pc
 from ouzel.errors import OuzelError, listed
 from ouzel.explain.layout import section
 from ouzel.language.document import is_list
-from ouzel.logical.times import BEGINNING
+from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
-from ouzel.runtimes.arcs import AutomatonProgram
+from ouzel.runtimes.arcs import AutomatonProgram, Swap
 from ouzel.runtimes.arrivals import Arrivals
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.by_event import ByEvent, keeps_by_event, suits_by_event
@@ -85,7 +85,7 @@ class Revising(Matcher):
         self._owed = dict[str, pa.Table]()
         self._chain.keeps_columns = self._speculates
         if isinstance(self._program, AutomatonProgram):
-            self._program.goes_on_with(self._suits, self._make, begins_anew=not self._speculates)
+            self._program.begins_anew = not self._speculates
         self._way = self._other_way() or self._rewound()
         self._tail = Tail(self._way.numbered(self._none))
 
@@ -166,7 +166,7 @@ class Revising(Matcher):
             if way is not None:
                 way.log.only(self.names)
 
-    def _become(self, change: Callable[[], Counters]) -> None:
+    def _become(self, change: Callable[[], Counters | Swap]) -> None:
         """Let queries change from the punctuation on: what comes after it is found anew, and told next."""
         before = self._way, self._tail, self._counted
         if isinstance(self._way, Regions):
@@ -189,13 +189,11 @@ class Revising(Matcher):
             way.go_on(tail, self.now, regions)
         return way, tail
 
-    def _make(self, changed: Changed) -> None:
-        """Let arcs change by which an automaton becomes another one, and judge events anew by them."""
-        changed.make()
+    def _swap(self, changed: Changed) -> None:
         if isinstance(self._way, ByEvent):
-            if changed.is_new:
-                self._way.become(self._chain.all_plans[0], self._tail)
-            self._owe(self._way.again(self._tail, changed.time, self._until()))
+            self._owe(self._judged(changed))
+        else:  # it has gone back to the punctuation
+            super()._swap(changed)
 
     def _owe(self, result: dict[str, pa.Table]) -> dict[str, pa.Table]:
         """What has changed, to be told with the next answer: with what was to be told before."""
@@ -207,30 +205,24 @@ class Revising(Matcher):
     def change(self, add: Any = (), remove: Any = (), at: Any = None) -> Result:
         """Let arcs come and go, while it runs; what changes by that, which may reach back to the punctuation."""
         began = self._check_open()
-        changed = self._changed(add, remove, at)
-        changed.plan(self._suits)
-        self._know_columns()
+        return self._told(self._judged(self._changed(add, remove, at)), began)
+
+    def _judged(self, changed: Changed) -> dict[str, pa.Table]:
+        """Let arcs change, and judge events anew by them; what changes by that."""
         way = self._way
         assert not isinstance(way, Regions)
         if isinstance(way, Rewound) and changed.is_new:
+            changed.plan(self._suits)
             with self._changing():
-                changed.replan()
-                self._note_queries()
+                self._make(changed)
             way.head.remade.plans = tuple(self._chain.all_plans)
             with self._breaking():
-                return self._go(self._tail.none, began)
+                return way.go(self._tail, self._tail.none, self._until())
+        self._make(changed)
         with self._breaking():
-            if changed.is_new:
-                changed.replan()
-                self._note_queries()
-            else:
-                changed.apply()
-            if isinstance(way, ByEvent):
-                if changed.is_new:
-                    way.become(self._chain.all_plans[0], self._tail)
-                return self._told(way.again(self._tail, changed.time, self._until()), began)
-            self._know_columns()
-            return self._told(way.again(self._tail, changed.time, self._until()), began)
+            if isinstance(way, ByEvent) and changed.is_new:
+                way.become(self._chain.all_plans[0], self._tail)
+            return way.again(self._tail, changed.time, self._until())
 
     def _suits(self, plan: Plan) -> bool:
         """Whether a plan of other arcs can be corrected in the way that there is."""
@@ -241,15 +233,13 @@ class Revising(Matcher):
     def _newest(self) -> int:
         return self._latest
 
-    def _changed(self, add: Any, remove: Any, at: Any) -> Changed:
-        changed = super()._changed(add, remove, at)
-        promised = self._way.promised if isinstance(self._way, ByEvent) else BEGINNING
-        if changed.time <= self._latest and changed.time < promised:
-            raise OuzelError(
-                f"change: at {at!r}, before which events of some partitions were not to change any more: required "
-                f"{min(promised, self._latest + 1)} or later"
-            )
-        return changed
+    @property
+    def _changes_from(self) -> int:
+        """From this time on arcs may change: what was told for good, or forgotten as it was promised, stays."""
+        if not isinstance(self._way, ByEvent):
+            return self.now
+        settled = END if self.revision.is_plain else self._way.promised
+        return max(self.now, min(settled, self._latest + (self._latest > BEGINNING)))
 
     @property
     def _settled(self) -> int:
@@ -390,8 +380,10 @@ class Revising(Matcher):
         own, owed = part("revising", values), part("owed", values)
         self._latest = own["latest"]
         self._owed = {self.names[0]: owed["table"]} if owed else {}
-        if own["rewinds"] and isinstance(self._way, Regions):  # since a query has changed
-            self._way, self._tail = self._rewound(), Tail(self._no_events)
+        if bool(own.get("rewinds")) != isinstance(self._way, Rewound):  # a query has changed, there or here
+            other = None if own.get("rewinds") else self._other_way()
+            self._way = other or self._rewound()
+            self._tail = Tail(self._way.numbered(self._no_events))
         self._tail.resume(part("tail", values))
         self._way.resume(part("way", values), self._tail)
 

@@ -37,7 +37,8 @@ class RunsByEvent(EventLists):
         self.counters = Counters()
         self.preparation = Preparation(plan.query, plan.filters, self.room)
         self.source, self.operands = plan.by_event
-        super().__init__(plan.query, plan.widths, Texts(self.operands.texts), plan.limit)
+        counted = sequence is not None
+        super().__init__(plan.query, plan.widths, Texts(self.operands.texts), plan.limit, keeps_last=counted)
         self._arguments: list[Any] = []
 
     def _forget_texts(self) -> None:

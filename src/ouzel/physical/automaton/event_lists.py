@@ -33,10 +33,15 @@ class EventLists(ABC):
     Events have numbers from 0 on, in the order in which they came; so have moments and runs.
     """
 
-    def __init__(self, query: BoundQuery, widths: tuple[int, int], texts: Texts, limit: int) -> None:
-        """Begin with no events, for runs of some widths and a window; `texts` are the numbers of texts so far."""
+    def __init__(
+        self, query: BoundQuery, widths: tuple[int, int], texts: Texts, limit: int, *, keeps_last: bool
+    ) -> None:
+        """Begin with no events, for runs of some widths and a window; `texts` are the numbers of texts so far.
+
+        The last moment of a partition that time has passed is kept where others are to be compared with it.
+        """
         self.partitions = Partitions(query, once=False)
-        self.texts, self.limit = texts, limit
+        self.texts, self.limit, self._keeps_last = texts, limit, keeps_last
         self.events = {name: Growing(np.int64) for name in EVENTS}
         self.moments = {name: Growing(np.int64) for name in (*MOMENTS, "part")}
         self.runs = {name: Growing(np.bool_ if name in _FLAGS else np.int64) for name in (*RUNS, "id")}
@@ -93,7 +98,9 @@ class EventLists(ABC):
             oldest = np.maximum(time, BEGINNING + self.limit) - self.limit
             is_run &= (self.ri[: len(is_run), START] > oldest[ends]) | ~cover[ends]
         # where none may go on, nothing is left of the partition
-        kept |= cover & (marked(len(kept), ends[is_run]) | (moments["passing"].values > 0))
+        if not self._keeps_last:
+            cover &= marked(len(kept), ends[is_run]) | (moments["passing"].values > 0)
+        kept |= cover
         moment_numbers = _numbers(kept)
         run_numbers = _numbers(is_run)
         self._relink(run_numbers)

@@ -109,6 +109,8 @@ class StreamTask:
             results = by_name(held.push(self._events(data), now), held.names)
         else:
             results = by_name(held.advance(now), held.names)
+        # a change that was refused has another matcher go on
+        matcher = held if isinstance(held, Matcher) else held.matcher
         counters = matcher.report.counters
         told = {
             MALFORMED: matcher.take_quarantined().num_rows,
