@@ -93,7 +93,10 @@ def test_arcs_that_fail_half_way_break_a_matcher_that_judges_events_anew() -> No
     with pytest.raises(oz.OuzelError):  # it is refused before anything has changed
         matcher.set_params(None, most=3)
     assert matcher.push(events((3, "A", 1))).num_rows == 1
-    with pytest.raises(oz.FunctionError):
+    matcher.set_params(None, least=8)
+    assert "$least" in matcher.explain()
+    assert "ᵛ" not in matcher.explain()
+    with pytest.raises(oz.FunctionError, match=r"fails_from\(e.x, \$least\)"):
         matcher.set_params(None, least=2)
     check_broken(matcher, ".*")
 

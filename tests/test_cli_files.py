@@ -208,6 +208,29 @@ def test_a_full_disk_behind_stdout_is_named(cli: Cli) -> None:
     assert (ended.returncode, ended.stderr) == (5, "error: stdout: No space left on device\n")
 
 
+@pytest.mark.parametrize(("closed", "name"), [("<&-", "stdin"), (">&-", "stdout")])
+def test_what_is_closed_is_named(cli: Cli, closed: str, name: str) -> None:
+    events = "-" if name == "stdin" else "events.csv"
+    command = [sys.executable, "-m", "ouzel.cli.main", "run", QUERY, "--events", events]
+    run = ["bash", "-c", f'"$@" {closed}', "-", *command]
+    ended = subprocess.run(run, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 5
+    assert ended.stderr.startswith(f"error: {name}: ")
+    # who writes to a file needs none of them
+    to_file = ["bash", "-c", '"$@" <&- >&- 2>&-', "-", *command[:-1], "events.csv", "--to", "out.jsonl"]
+    assert subprocess.run(to_file, check=False).returncode == 0
+    assert lines(Path("out.jsonl").read_text()) == rows(FOUND)
+
+
+def test_results_are_there_only_with_what_was_set_aside(cli: Cli) -> None:
+    Path("bad.csv").write_text("ts,type,tag\n1,Shelf,1\n,Exit,1\n")
+    arguments = ["--events", "bad.csv", "--on-bad", "quarantine", "--quarantine", "full.jsonl", "--to", "out.csv"]
+    Path("full.jsonl").symlink_to("/dev/full")
+    result = cli("run", QUERY, *arguments)
+    assert (result.code, result.err.splitlines()[-1]) == (5, "error: full.jsonl: No space left on device")
+    assert not Path("out.csv").exists()
+
+
 def test_a_directory_that_one_cannot_write_to_is_named(cli: Cli) -> None:
     result = cli("run", QUERY, "--events", "events.csv", "--to", "/proc/nowhere/out.csv")
     assert (result.code, "/proc/nowhere/out.csv: " in result.err) == (5, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 import ouzel as oz
 from ouzel.runtimes.by_event import ByEvent
@@ -59,3 +60,30 @@ def test_late_events_of_several_partitions_come_in_one_batch() -> None:
     whole = oz.match(pa.Table.from_pylist(rows, schema), oz.automaton(spec), type=None, time_unit="ms")
     found = sorted((one["sum"], one["valid_from"], one["valid_to"]) for one in there.values())
     assert found == sorted((one["sum"], one["valid_from"], one["valid_to"]) for one in whole.to_pylist())
+
+
+def chain(count: int) -> tuple[pa.Table, oz.Automaton]:
+    """Events, each of which begins a run that goes on for as long as there are others."""
+    longer = oz.automaton(start="q0", final=["q2"], register={"n": 0}).arc("q0", "q1")
+    longer = longer.arc("q1", "q1", None, {"n": "n + 2"})
+    table = pa.table({"ts": range(count), "op": pa.array([1] * count, pa.int8())})
+    return table, longer.arc("q1", "q2", "n = 1", id="never")
+
+
+@pytest.mark.parametrize("what", ["change", "withdrawals"])
+def test_what_is_judged_anew_goes_from_the_last_on(what: str) -> None:
+    table, automaton = chain(100)
+    limits = oz.Limits(max_runs=5_200)
+    matcher = oz.matcher(
+        automaton, table.schema, op="op", speculation="inf", time_unit="ms", type=None, limits=limits
+    )
+    matcher.push(table)
+    made = matcher.report.counters.made
+    assert matcher.open_runs == made == 5_050
+    if what == "change":
+        matcher.change(remove=["never"], at=10)
+        assert matcher.open_runs == 5_050
+        assert matcher.report.counters.made <= 2 * made
+    else:
+        matcher.push(pa.table({"ts": range(10, 100), "op": pa.array([-1] * 90, pa.int8())}))
+        assert (matcher.open_runs, matcher.report.counters.made) == (55, made)

@@ -197,6 +197,10 @@ def test_a_stream_on_spark(feed: Feed, tmp_path: Path) -> None:
     wrong = feed.spark.readStream.schema("at long, plus string").json(str(arcs))
     with pytest.raises(oz.SchemaError, match="arcs: required a column 'add' or 'remove'"):
         oz.match(feed.read(), oz.automaton(SPEC), arcs=wrong)
+    for kind in ("string", "timestamp", "double"):
+        wrong = feed.spark.readStream.schema(f"at {kind}, add string").json(str(arcs))
+        with pytest.raises(oz.SchemaError, match="arcs: column 'at': required int64, as the time of events; got"):
+            oz.match(feed.read(), oz.automaton(SPEC), arcs=wrong)
     misspelt = feed.spark.readStream.schema("att long, add string").json(str(arcs))
     with pytest.raises(oz.SchemaError, match="arcs: required a column 'at'; got add, att"):
         oz.match(feed.read(), oz.automaton(SPEC), arcs=misspelt)

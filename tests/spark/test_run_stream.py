@@ -128,6 +128,31 @@ def test_a_process_of_its_own_fetches_the_connectors(spark: SparkSession, kafka:
     assert rows_of([json.loads(line) for line in ran.stdout.splitlines()]) == expected(EVENTS, QUERY)
 
 
+def test_whoever_reads_matches_goes_away(
+    spark: SparkSession, source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def gone(*_given: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("ouzel.cli.stream._print", gone)
+    monkeypatch.setattr("ouzel.cli.commands._silence_stdout", lambda: None)
+    add(source, "1.json", [*EVENTS, END])
+    assert exit_code("run", QUERY, "--stream", str(source), "--schema", SCHEMA, "--available-now") == 141
+    assert "error" not in capsys.readouterr().err
+
+
+def test_what_fails_in_a_function_that_spark_calls_is_told(
+    spark: SparkSession, source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_given: object) -> None:
+        raise RuntimeError("the place is gone")
+
+    monkeypatch.setattr("ouzel.cli.stream._print", fail)
+    add(source, "1.json", [*EVENTS, END])
+    assert exit_code("run", QUERY, "--stream", str(source), "--schema", SCHEMA, "--available-now") == 5
+    assert "error: Spark: RuntimeError: the place is gone" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("message", "arguments"),
     [

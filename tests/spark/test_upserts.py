@@ -164,3 +164,22 @@ def test_a_table_of_ones_own(spark: SparkSession, postgres: str, columns: str, m
     sink(changes, 0)
     [row] = read(spark, postgres, "own").collect()
     assert (row["match_id"], row["a"], row["c"]) == (7, "x", 1)
+
+
+def test_a_schema_in_which_no_table_can_be_made(spark: SparkSession, postgres: str) -> None:
+    changes = spark.createDataFrame([(1, 7, "x")], "op byte, match_id long, a string")
+    with Postgres(postgres, "x", {})._connected(spark) as connection:
+        sql = 'DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN; CREATE SCHEMA "their own"'
+        connection.createStatement().execute(sql)
+    with pytest.raises(oz.OuzelError, match=r'a schema that is there; got the table "nowhere"\."t"'):
+        Postgres(postgres, "nowhere.t", {}).check(changes)
+    own = Postgres(postgres, "their own.t", {})
+    own.check(changes)
+    own(changes, 0)
+    assert read(spark, postgres, own.table).count() == 1
+    reader = Postgres(postgres.replace("user=ouzel", "user=reader"), "their own.t", {})
+    with pytest.raises(oz.OuzelError, match='the right to make tables in the schema "their own"'):
+        reader.check(changes)
+    # a right that is lost while the stream runs is told as the database tells it
+    with pytest.raises(oz.OuzelError, match=r'table "their own"\."t__ouzel": ERROR: permission denied for schema'):
+        reader(changes, 1)

@@ -108,6 +108,9 @@ def run_command(args: Sequence[str] | None) -> None:
         warnings.showwarning = _warn
         try:
             app(args=args, prog_name="ouzel")
+        except BrokenPipeError:
+            _silence_stdout()
+            raise SystemExit(BROKEN_PIPE) from None
         except SystemExit as end:
             # Both Typer and Rich turn a broken pipe into exit code 1, which is that of a bug.
             if isinstance(end.__context__, BrokenPipeError):

@@ -5,6 +5,8 @@ Nothing is imported here that takes time: the commands are, while Ctrl-C is take
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import signal
 import sys
@@ -24,8 +26,38 @@ _leaving = threading.Lock()
 _handled = threading.Event()
 
 
+class _Closed(io.TextIOBase):
+    """Stands for stdin or stdout where whoever started the command has closed it: an error once it is used."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def write(self, _text: str) -> int:
+        raise self._error
+
+    @property
+    def buffer(self) -> Any:
+        raise self._error
+
+    @property
+    def _error(self) -> OSError:
+        return OSError(errno.EBADF, "it is closed", self.name)
+
+
+def _stand_in() -> None:
+    """Let nothing else be taken for stdin, stdout or stderr where these are closed."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                os.open(os.devnull, os.O_RDWR)  # its number is the first that is free
+            setattr(sys, name, _Closed(name) if number < 2 else os.fdopen(number, "w", closefd=False))
+
+
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command, and end with its exit code."""
+    _stand_in()
     if args is not None:  # a program calls it, and lives on
         from ouzel.cli.commands import run_command
 

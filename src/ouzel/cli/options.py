@@ -172,10 +172,13 @@ def _said(text: str, where: str, is_json: bool) -> str:
     """The query that a text says; no query of the language begins as an automaton in JSON does."""
     if is_document(text) or not (is_json or text.lstrip().startswith("{")):
         return text
+    required = "an automaton in JSON: an object with start, final and arcs"
     try:
-        return automaton(read_json(text)).text
+        spec = read_json(text)
+        if spec is None:
+            raise ValueError("got null")
+        return automaton(spec).text
     except ValueError as error:
-        required = "an automaton in JSON: an object with start, final and arcs"
         raise QueryError(f"{where}: {error}", required=required) from None
     except QueryError as error:
         error.add_note(where)

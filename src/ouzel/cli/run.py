@@ -272,13 +272,13 @@ def run(  # noqa: PLR0913 - a command has as many options as it needs
             check_flat(columns, "RETURN single attributes, such as a.ts, or use --format json or parquet")
         bar.say("matching")
         results = _find(parsed, sources.events, engine=engine, report=report, progress=bar, **options)
-    if target:
-        write_files(results, *target)
-    else:
-        show(results, chosen, limit)
+    written = [(results, *target)] if target else []
     if aside:
         quarantined = report.quarantined if isinstance(report.quarantined, dict) else {"": report.quarantined}
-        write_files(quarantined, *aside)
+        written.append((quarantined, *aside))
+    write_files(*written)
+    if not target:
+        show(results, chosen, limit)
     _summarise(report, perf_counter() - began, _written(to, target), quarantine)
 
 

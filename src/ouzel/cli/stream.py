@@ -165,6 +165,8 @@ def run_stream(asked: Asked, stream: Stream, options: dict[str, Any], master: st
         full = [str(place) for place in (stream.checkpoint, stream.to) if place is not None and is_full(place)]
         if NO_SPACE in str(error) and full:
             raise oz.OuzelError(f"no space is left on the disk of {' and '.join(full)}; {GO_ON}")
+        if stream.to is None and "BrokenPipeError" in str(error):
+            raise BrokenPipeError
         raise own_error(str(error))
     if stopped.is_set():
         raise typer.Exit(STOPPED[stopped.by])

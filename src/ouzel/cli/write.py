@@ -92,12 +92,17 @@ def check_flat(results: Mapping[str, pa.Table], hint: str) -> None:
             )
 
 
-def write_files(results: Mapping[str, pa.Table], paths: Mapping[str, Path], file_format: Format) -> None:
+Written = tuple[Mapping[str, pa.Table], Mapping[str, Path], Format]
+"""Results by name, their files, and the format of these."""
+
+
+def write_files(*written: Written) -> None:
     """Write each result to its file; the files are in their places when all of them are whole."""
-    with whole_files(paths.values()) as places:
-        for name, path in paths.items():
-            with naming(path):
-                _write(results[name], places[path], file_format)
+    with whole_files(path for _results, paths, _format in written for path in paths.values()) as places:
+        for results, paths, file_format in written:
+            for name, path in paths.items():
+                with naming(path):
+                    _write(results[name], places[path], file_format)
 
 
 def _write(table: pa.Table, path: Path, file_format: Format) -> None:

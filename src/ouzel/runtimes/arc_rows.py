@@ -68,7 +68,8 @@ class ArcColumns:
                 required = "a text in JSON" + (", or a list of ids" if name == REMOVE else "")
                 raise SchemaError(f"arcs: column '{name}': required {required}; got {arrow}")
         at = given.field(AT).type
-        if pa.types.is_temporal(at) != pa.types.is_temporal(time):
+        kinds = pa.types.is_temporal, pa.types.is_integer
+        if not pa.types.is_null(at) and not any(is_kind(at) and is_kind(time) for is_kind in kinds):
             raise SchemaError(f"arcs: column '{AT}': required {time}, as the time of events; got {at}")
 
     def chosen(self, given: Any) -> list[str]:

@@ -74,12 +74,13 @@ class ArcValues:
         return _renamed(arc, lambda name: now.get(_written(name), name))
 
 
+def plain(text: str) -> str:
+    """A text that is shown, where parameters are called what users call them."""
+    return _VERSIONS.sub("", text)
+
+
 def as_written(error: QueryError) -> QueryError:
     """The same error, where parameters are called what users call them."""
-
-    def plain(text: str) -> str:
-        return _VERSIONS.sub("", text)
-
     span = error.span
     if span is not None:
         before, inside = error.source[: span.start], error.source[span.start : span.end]

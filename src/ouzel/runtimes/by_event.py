@@ -140,8 +140,9 @@ class ByEvent:
         return numbers
 
     def _changed(self, gone: Integers, events: EventTable) -> pa.Table:
-        """Let some events go, by number, and others come; the rows to withdraw and to insert."""
-        queue = ~gone
+        """Let some events go, by number and in order, and others come; the rows to withdraw and to insert."""
+        # the last goes first: runs before it would go on to those behind it, which then go, too
+        queue = ~gone[::-1]
         if len(events):
             rows, numbers = self.runs.add(events)
             serials = events.table.column(SERIAL).to_numpy()[rows]

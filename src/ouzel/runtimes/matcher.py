@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from ouzel.compile import Compiled, compile_query
-from ouzel.errors import DataError, OuzelError, SchemaError, StateError
+from ouzel.errors import DataError, FunctionError, OuzelError, SchemaError, StateError
 from ouzel.explanation import explain_groups
 from ouzel.language.durations import length_in_ticks
 from ouzel.logical.columns import needed_columns
@@ -22,7 +22,7 @@ from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.limit_errors import LimitError
 from ouzel.physical.limits import Limits, out_of_memory
-from ouzel.runtimes.arc_values import ArcValues
+from ouzel.runtimes.arc_values import ArcValues, plain
 from ouzel.runtimes.arcs import AutomatonProgram, Swap
 from ouzel.runtimes.batches import fitted
 from ouzel.runtimes.chain import Chain
@@ -141,7 +141,8 @@ class Matcher:
 
     def explain(self) -> str:
         """The queries that are there, and how they run now: what they share, trees in their order of joins."""
-        return explain_groups(self._chain.groups, self._chain.counted(self.now))
+        said = explain_groups(self._chain.groups, self._chain.counted(self.now))
+        return plain(said) if isinstance(self._program, AutomatonProgram) else said
 
     # ---- queries that come and go ------------------------------------------------------------------------
 
@@ -352,6 +353,8 @@ class Matcher:
             return
         # not by `memory_errors`: one context more takes time at every push
         told = out_of_memory() if isinstance(error, MemoryError) else error
+        if isinstance(error, FunctionError) and isinstance(self._program, AutomatonProgram):
+            told = FunctionError(plain(error.message), plain(error.called), error.time, error.event)
         why = (str(told) or type(told).__name__).partition("\n")[0]
         self._broken = "was interrupted: " if isinstance(error, KeyboardInterrupt) else f"has failed: {why}\n  "
         if told is not error:

@@ -153,9 +153,11 @@ class RunsByEvent(EventLists):
             raise self.limits.exceeded("max_matches")
 
     def _grow(self, runs: int) -> None:
-        """Make room for twice as many runs, unless they are too many already."""
+        """Make room for twice as many runs, unless they are too many already, but for those that are gone."""
         if runs > 2 * self.limits.max_runs:
-            raise self.limits.exceeded("max_runs")
+            gone = int(np.count_nonzero(self.runs["dead"].data[:runs]))
+            if runs - gone > self.limits.max_runs:
+                raise self.limits.exceeded("max_runs")
         if 3 * (self.ri.nbytes + self.rf.nbytes) > self.room.size:
             raise self.room.exceeded(runs, "open runs")
         self.have_room(len(self.ri) + 1)

@@ -230,7 +230,7 @@ class Emitter(Operators):
         events = {
             (node.variable, node.element): node
             for node in reads
-            if isinstance(node, Attribute | Moment) and calls_users(expression)
+            if isinstance(node, Attribute | Moment) and not is_register(node) and calls_users(expression)
         }
         told = [rows.cell(node, *of, self) for node in events.values() for of in ((TYPE, STRING), (TIME, INTEGER))]
         texts = [text for one in given for text in (one.text, one.null or "False")]

@@ -29,6 +29,8 @@ _COLUMNS = """
             AND indisunique AND indisvalid AND indimmediate AND indpred IS NULL)
     FROM pg_attribute WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped"""
 """The columns of a table, whether they want a value, and whether each is a key by itself."""
+_SCHEMA = "SELECT {0}, has_schema_privilege({0}, 'CREATE')"
+"""The schema of a table, if there is one, and whether tables can be made in it."""
 
 
 def is_postgres(place: str) -> bool:
@@ -43,6 +45,7 @@ class Postgres:
         """`options` are those of the connection: `user`, `password`, and whatever the driver knows."""
         self.url = url
         self.options = {name: str(value) for name, value in options.items()}
+        self._names = table.split(".")
         self.table, self.beside = quoted(table), quoted(table + BESIDE)
 
     def check(self, changes: DataFrame) -> None:
@@ -51,8 +54,26 @@ class Postgres:
         if is_connect(session):
             raise OuzelError("upsert: not to be had over Spark Connect\n  hint: write a change log, and apply it")
         with self._connected(session) as connection:
+            self._check_schema(connection)
             if self._is_there(connection):
                 self._check_table(connection, [name for name in changes.columns if name != OP])
+
+    def _check_schema(self, connection: Any) -> None:
+        """Refuse a schema in which no table can be made: changes are written to one beside."""
+        *schema, _name = self._names
+        named = "to_regnamespace(?)" if schema else "quote_ident(current_schema())::regnamespace"
+        asked = connection.prepareStatement(_SCHEMA.format(named))
+        for number in range(2 * len(schema)):
+            asked.setString(number + 1, quoted_name(schema[0]))
+        found = asked.executeQuery()
+        found.next()
+        if found.getString(1) is None:
+            raise OuzelError(f"upsert: required a schema that is there; got the table {self.table}")
+        if not found.getBoolean(2):
+            raise OuzelError(
+                f"upsert: required the right to make tables in the schema {found.getString(1)}, as changes are "
+                f"written to {self.beside} before they are applied\n  hint: GRANT CREATE ON SCHEMA"
+            )
 
     def _check_table(self, connection: Any, names: list[str]) -> None:
         asked = connection.prepareStatement(_COLUMNS)
@@ -76,7 +97,10 @@ class Postgres:
         """Apply the changes of a micro-batch."""
         flat = changes.select([flattened(field.name, field.dataType) for field in changes.schema])
         properties = {**self.options, "driver": POSTGRES_DRIVER}
-        flat.write.mode("overwrite").jdbc(self.url, self.beside, properties=properties)
+        try:
+            flat.write.mode("overwrite").jdbc(self.url, self.beside, properties=properties)
+        except Py4JJavaError as error:
+            raise OuzelError(f"PostgreSQL, table {self.beside}: {_root(error.java_exception)}") from error
         with self._connected(changes.sparkSession) as connection:
             connection.setAutoCommit(False)
             statement = connection.createStatement()
@@ -121,6 +145,13 @@ class Postgres:
             raise OuzelError(f"PostgreSQL, table {self.table}: {error.java_exception.getMessage()}") from None
         finally:
             connection.close()
+
+
+def _root(error: Any) -> str:
+    """What an exception of Java's comes of."""
+    while (cause := error.getCause()) is not None:
+        error = cause
+    return str(error.getMessage())
 
 
 def _driver(session: Any) -> Any:

@@ -162,7 +162,16 @@ def own_error(text: str) -> OuzelError:
 
 def _first_line(text: str) -> str:
     """What Spark says first; the bridge to Java only says that there is an error."""
+    if "Python Proxy" in text and (cause := _cause(text)):
+        return cause
     lines = [
         line.strip(": ") for line in text.splitlines() if not line.startswith("An error occurred while calling")
     ]
     return next(filter(None, lines), "an error without a text")
+
+
+def _cause(text: str) -> str | None:
+    """What failed in a function of ours that Spark called: in Java below it, else in Python."""
+    below = re.findall(r"^Caused by: [\w.$]*?(\w+): (.+)$", text, re.MULTILINE)
+    found = below or re.findall(r"^(?:\w+\.)*(\w+(?:Error|Exception)): (.+)$", text, re.MULTILINE)
+    return None if not found else ": ".join(found[-1])
