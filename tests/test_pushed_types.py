@@ -7,12 +7,18 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import ouzel as oz
 from semantics import everywhere
 
+RUNS, WORDS = pa.run_end_encoded(pa.int32(), pa.int64()), pa.dictionary(pa.int8(), pa.string())
 SECONDS, ZONED = pa.timestamp("s"), pa.timestamp("us", "Europe/Berlin")
+
+
+def runs(values: list[int], kind: pa.DataType) -> pa.Array:
+    return pc.run_end_encode(pa.array(values, kind))
 
 
 def pushed(agreed: pa.DataType, column: pa.Array) -> list[Any]:
@@ -36,6 +42,10 @@ def pushed(agreed: pa.DataType, column: pa.Array) -> list[Any]:
         (pa.large_string(), pa.array(["a"]), ["a"]),
         (pa.string(), pa.array(["a"], pa.string_view()), ["a"]),
         (pa.string(), pa.nulls(1), [None]),
+        (pa.int64(), runs([9, 1, 1, 2], pa.int32()).slice(1), [1, 1, 2]),
+        (RUNS, pa.array([1, 1, None], pa.int8()), [1, 1, None]),
+        (RUNS, runs([9, 1, 1, 2], pa.int8()).slice(1), [1, 1, 2]),
+        (WORDS, pa.array(["b", "a", None]).dictionary_encode(), ["b", "a", None]),
         (pa.timestamp("ms"), pa.array([datetime(2000, 1, 1)], SECONDS), [datetime(2000, 1, 1)]),
         (SECONDS, pa.array([datetime(2000, 1, 1)], pa.timestamp("ns")), [datetime(2000, 1, 1)]),
         (SECONDS, pa.array([date(2000, 1, 1)]), [datetime(2000, 1, 1)]),

@@ -30,9 +30,9 @@ MOST_READ = 1_000
 
 @dataclass(frozen=True)
 class Known:
-    """Arcs that came: places of those that were there, and those that are new; known of the same slots."""
+    """Arcs that came: places of those that were there, and those that are new, among some slots."""
 
-    slots: list[Slot]
+    among: int
     arcs: list[Arc]
     ids: list[str]
     there: list[int]
@@ -73,6 +73,8 @@ class AutomatonProgram:
         self.automaton = written.automaton
         self._by_id: dict[str, list[int]] | None = None
         self._by_arc: dict[Arc, int] | None = None
+        self._among = 0
+        """Which slots there are: another number for others."""
         self._read: dict[str, Known] = {}
         """Arcs that came, by what was said."""
         self.begins_anew = True
@@ -145,6 +147,7 @@ class AutomatonProgram:
         self.chain.add(plans, now)
         self._written, self._values, self.automaton = written, values.only(arcs), written.automaton
         self.slots, self._read = [slot_of(arc) for arc in arcs], {}
+        self._among += 1
         self._by_id = self._by_arc = None
         return counters
 
@@ -164,6 +167,7 @@ class AutomatonProgram:
     def have(self, automaton: Automaton, slots: list[Slot]) -> None:
         """Note the arcs that there are now, and forget the values of others."""
         self.automaton, self.slots = automaton, slots
+        self._among += 1
         self._by_id = self._by_arc = None
         self._values = self._values.only(slot.arc for slot in slots)
 
@@ -210,20 +214,22 @@ class AutomatonProgram:
         content = repr(specs)  # what is read is made of plain values, which it tells apart
         is_as_now = values is self._values
         known = self._read.get(content) if is_as_now else None
-        if known is not None and known.slots is self.slots:
+        if known is not None and known.among == self._among:
             return known
         arcs = known.arcs if known is not None else self._read_anew(specs, values)
         if self._by_arc is None:
             self._by_arc = {slot.arc: place for place, slot in enumerate(self.slots)}
         places = self._by_arc
         found = Known(
-            self.slots,
+            self._among,
             arcs,
             [arc.id for arc in arcs],
             [places[arc] for arc in arcs if arc in places],
             [arc for arc in arcs if arc not in places],
         )
-        if is_as_now and (known is not None or len(self._read) < MOST_READ):
+        if is_as_now:
+            if len(self._read) >= MOST_READ:
+                self._read.clear()
             self._read[content] = found
         return found
 

@@ -40,21 +40,15 @@ def keeps_by_event(plans: Sequence[Plan], ties: Sequence[str], *, by_arrival: bo
     return not operands.calls
 
 
-def suits_by_event(
-    plans: Sequence[Plan], ties: Sequence[str], limits: Limits, sequence: str | None, *, by_arrival: bool
-) -> bool:
-    """Whether runs are kept by event; an error if they are not and events are counted, which asks for it."""
-    # what is shed is a matter of chains
-    if not limits.sheds and keeps_by_event(plans, ties, by_arrival=by_arrival):
-        return True
-    if sequence is not None and limits.sheds:
+def check_counted(suits: bool, limits: Limits) -> None:
+    """Refuse to count events where runs are not kept by event."""
+    if limits.sheds:
         raise OuzelError("sequence: required limits that end in an error; got on_limit='shed'")
-    if sequence is not None:
+    if not suits:
         raise OuzelError(
             "sequence: required a register automaton, oz.automaton(…), that reads all events, without "
             "order=, arcs at the end of the window, and cycles of arcs that consume nothing"
         )
-    return False
 
 
 class ByEvent:

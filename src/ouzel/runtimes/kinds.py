@@ -222,7 +222,7 @@ def without_views(table: pa.Table) -> pa.Table:
         if value_type in _VIEWS:
             column = _with_values(column, _VIEWS[value_type])
         if pa.types.is_dictionary(column.type):
-            column = _with_nulls_outside(column)
+            column = _with_room(_with_nulls_outside(column))
         if column is not came:
             table = table.set_column(number, held.with_type(column.type), column)
     return table
@@ -234,6 +234,24 @@ def _with_values(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArra
         return column.cast(wanted)
     chunks = [pa.DictionaryArray.from_arrays(one.indices, one.dictionary.cast(wanted)) for one in column.chunks]
     return pa.chunked_array(chunks, pa.dictionary(column.type.index_type, wanted))
+
+
+def _with_room(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A dictionary in several pieces with room for the values of all of them."""
+    count = sum(len(chunk.dictionary) for chunk in column.chunks)
+    if column.num_chunks < 2 or count < 1 << (column.type.index_type.bit_width - 1):
+        return column
+    return with_indices(column, pa.int32())
+
+
+def with_indices(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """A dictionary whose values are numbered by integers of another type; Arrow's cast takes some for others."""
+    ordered = column.type.ordered
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices.cast(kind), chunk.dictionary, ordered=ordered)
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(kind, column.type.value_type, ordered))
 
 
 def _with_nulls_outside(column: pa.ChunkedArray) -> pa.ChunkedArray:

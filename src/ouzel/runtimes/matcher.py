@@ -24,7 +24,7 @@ from ouzel.physical.limit_errors import LimitError
 from ouzel.physical.limits import Limits, out_of_memory
 from ouzel.runtimes.arc_values import ArcValues, plain
 from ouzel.runtimes.arcs import AutomatonProgram, Swap
-from ouzel.runtimes.batches import fitted
+from ouzel.runtimes.batches import fitted, with_room
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.changed_arcs import Changed, opened
 from ouzel.runtimes.changing import program_of
@@ -78,7 +78,7 @@ class Matcher:
             raise SchemaError(f"schema: required a pyarrow schema; got {type(schema).__name__}")
         if on_late not in LATE_POLICIES:
             raise OuzelError(f"on_late: required one of {', '.join(LATE_POLICIES)}; got {on_late!r}")
-        reading = settled(reading, schema.names)
+        schema, reading = with_room(schema), settled(reading, schema.names)
         self.text, self.schema, self.reading = text, schema, reading
         params = {name: kept(value) for name, value in (params or {}).items()}
         self.engine, self.tuning = engine, dict(tuning or {})

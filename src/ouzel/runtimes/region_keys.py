@@ -50,9 +50,9 @@ def with_keys(plan: Plan, keys: tuple[str, ...]) -> Plan:
     if not query.output:
         return plan
     more: list[OutputColumn] = []
-    for component in next(([one] for one in _bound(query.pattern)), query.components):
-        if component.negative:
-            continue
+    bound = next(_bound(query.pattern), None)
+    may_tell = [one for one in query.components if not one.negative] if bound is None else [bound]
+    for component in may_tell:
         element = Element.FIRST if component.is_array else Element.SINGLE
         held = {one.name: one.type for kind in component.types for one in (kind.attributes or {}).values()}
         for number, name in enumerate(keys):

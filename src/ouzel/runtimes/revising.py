@@ -26,8 +26,8 @@ from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
 from ouzel.runtimes.arcs import AutomatonProgram, Swap
 from ouzel.runtimes.arrivals import Arrivals
-from ouzel.runtimes.batches import fitted
-from ouzel.runtimes.by_event import ByEvent, keeps_by_event, suits_by_event
+from ouzel.runtimes.batches import fitted, with_room
+from ouzel.runtimes.by_event import ByEvent, check_counted, keeps_by_event
 from ouzel.runtimes.changed_arcs import Changed
 from ouzel.runtimes.kinds import without_views
 from ouzel.runtimes.matcher import Matcher, Result
@@ -70,6 +70,7 @@ class Revising(Matcher):
         """Compile queries as a matcher does; the schema has the column of what becomes of events."""
         own = schema
         if isinstance(schema, pa.Schema):
+            schema = with_room(schema)
             check_revision(revision, schema, settled(reading, schema.names))
             own = pa.schema([field for field in schema if field.name != revision.op], schema.metadata)
         super().__init__(text, own, reading, params, **options)
@@ -95,7 +96,10 @@ class Revising(Matcher):
             return None
         plans, limits, sequence = self._chain.all_plans, self.limits, self.revision.sequence
         ties, by_arrival = self._order.tie_breakers, self._order.by_arrival
-        if self.by_event and suits_by_event(plans, ties, limits, sequence, by_arrival=by_arrival):
+        suits = self.by_event and keeps_by_event(plans, ties, by_arrival=by_arrival)
+        if sequence is not None:
+            check_counted(suits, limits)
+        if suits and not limits.sheds:  # what is shed is a matter of chains
             return ByEvent(plans[0], limits, self._no_events, self._promises, sequence)
         if self.by_regions and not is_list(self.text):  # no query comes or goes
             return regions_of(plans, self._no_events, Order(ties, by_arrival), limits, self._chain.threads)
@@ -186,7 +190,7 @@ class Revising(Matcher):
         way, tail = self._rewound(), Tail(self._no_events)
         tail.add(regions.unnumbered(self._tail))
         with self._breaking():
-            way.go_on(tail, self.now, regions)
+            way.go_on(tail, self.now, regions.now, regions.standing(self.now), regions.next_id)
         return way, tail
 
     def _swap(self, changed: Changed) -> None:
@@ -247,7 +251,7 @@ class Revising(Matcher):
 
     @contextmanager
     def _changing(self) -> Iterator[Rewound | None]:
-        """Let queries change, at the punctuation; those that are corrected by regions refuse to."""
+        """Let queries change: those that are corrected by going back, at the punctuation."""
         if not isinstance(self._way, Rewound):
             yield None
             return

@@ -10,10 +10,9 @@ import pyarrow as pa
 
 from ouzel.logical.times import BEGINNING
 from ouzel.physical.contract import Counters
-from ouzel.physical.event_table import EventTable
+from ouzel.physical.event_table import EventTable, Integers
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.changing import Program
-from ouzel.runtimes.regions import Regions
 from ouzel.runtimes.reported import PROVISIONAL, Log, Rows
 from ouzel.runtimes.rewinding import Found, Rewinding
 from ouzel.runtimes.tail import Tail
@@ -21,6 +20,8 @@ from ouzel.state.parts import in_parts, part
 
 Breaking = Callable[[], AbstractContextManager[None]]
 """In which errors end a matcher for good."""
+Standing = dict[str, tuple[pa.Table, Integers]]
+"""The matches of each query that were told, with their ids."""
 
 
 class Rewound:
@@ -76,16 +77,15 @@ class Rewound:
         self.log.replace(self._program.names, found[0][0], [*found, *self._provisional()])
         return self.log.told(self._program.names)
 
-    def go_on(self, tail: Tail, punctuation: int, regions: Regions) -> None:
-        """Go on where regions are: from a state at the punctuation, and with what they told that is not final."""
+    def go_on(self, tail: Tail, punctuation: int, now: int, standing: Standing, next_id: int) -> None:
+        """Go on where another way is: from a state at the punctuation, and with what was told and is not final."""
         self.begin()
         if punctuation > BEGINNING:
             self.head.step(tail, punctuation)
             self.head.begin_here()
-        self.head.step(tail, regions.now)
-        standing = regions.standing(punctuation)
+        self.head.step(tail, now)
         rows = {name: Rows(self.head.base, table, ids) for name, (table, ids) in standing.items()}
-        self.log.know(rows, regions.next_id)
+        self.log.know(rows, next_id)
 
     def _provisional(self) -> list[Found]:
         """What would be found if the stream were over, where totals over matches wait for that."""
