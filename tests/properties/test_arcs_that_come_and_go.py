@@ -32,29 +32,32 @@ class Model:
     def __post_init__(self) -> None:
         self.lives = [(arc, None, None) for arc in self.spec["arcs"]]
 
-    def living(self, time: int) -> dict[str, list[int]]:
+    @staticmethod
+    def at(arc: Spec, time: int, now: int | None) -> int:
+        """When a change is one for an arc: windows that end now are over, so arcs at their ends come after."""
+        return time if now is None or "end_of_window" not in arc else max(time, now + 1)
+
+    def living(self, time: int, now: int | None) -> dict[str, list[int]]:
         """By id, the places of arcs that live at a time or later."""
         found: dict[str, list[int]] = {}
         for place, (arc, since, until) in enumerate(self.lives):
-            if until is None or until > max(time, time if since is None else since):
+            own = self.at(arc, time, now)
+            if until is None or until > max(own, own if since is None else since):
                 found.setdefault(arc["id"], []).append(place)
         return found
 
     def change(self, add: list[Spec], remove: list[str], time: int, now: int | None = None) -> None:
-        """Let arcs come and go; windows that end now are over, so that arcs at their ends change after that."""
-
-        def at(arc: Spec) -> int:
-            return time if now is None or "end_of_window" not in arc else max(time, now + 1)
-
-        for place in (place for one in remove for place in self.living(time)[one]):
+        """Let arcs come and go."""
+        for place in (place for one in remove for place in self.living(time, now)[one]):
             arc, since, until = self.lives[place]
-            if since is not None and since > at(arc):
+            own = self.at(arc, time, now)
+            if since is not None and since > own:
                 self.never.add(place)
-            end = at(arc) if until is None else min(until, at(arc))
+            end = own if until is None else min(until, own)
             self.lives[place] = (arc, since, end if since is None else max(since, end))
         if now is not None and time <= now:
             self.after |= {len(self.lives) + place for place, arc in enumerate(add) if "final" in arc}
-        self.lives += [(arc, at(arc), None) for arc in add]
+        self.lives += [(arc, self.at(arc, time, now), None) for arc in add]
 
     def automaton(self) -> oz.Automaton:
         arcs = [
@@ -118,13 +121,18 @@ def test_an_arc_that_is_to_go_twice_goes(options: dict[str, Any]) -> None:
 
 
 @st.composite
-def changes(draw: st.DrawFn, model: Model, others: list[Spec], time: int) -> tuple[list[Spec], list[str]]:
-    """Some arcs to remove, and some to add, of those that were there before or of others."""
-    living = model.living(time)
+def changes(
+    draw: st.DrawFn, model: Model, others: list[Spec], time: int, now: int
+) -> tuple[list[Spec], list[str]]:
+    """Some arcs to remove, and some to add, of those that were there before or of others, in their places, too."""
+    living = model.living(time, now)
     remove = draw(st.lists(st.sampled_from(sorted(living)), unique=True, max_size=2)) if living else []
     known = [arc for arc, _since, _until in model.lives] + others
     taken, add = set(living) - set(remove), []
-    for arc in draw(st.lists(st.sampled_from(known), max_size=2)):
+    for one in draw(st.lists(st.sampled_from(known), max_size=2)):
+        # by another id it is new, and new ones that wait for the end of the window are refused
+        moves = remove and "end_of_window" not in one and draw(st.booleans())
+        arc = {**one, "id": draw(st.sampled_from(remove))} if moves else one
         if arc["id"] not in taken:
             taken.add(arc["id"])
             add.append(arc)
@@ -183,7 +191,7 @@ def test_in_order(data: st.DataObject, automaton: oz.Automaton, other: oz.Automa
         found.append(matcher.push(batch))
         now = batch.column("ts")[-1].as_py()
         time = data.draw(st.one_of(st.just(now + 1), st.integers(now, now + 3)))
-        add, remove = data.draw(changes(model, with_final(others_of(other, automaton.spec)), time))
+        add, remove = data.draw(changes(model, with_final(others_of(other, automaton.spec)), time, matcher.now))
         try:
             found.append(matcher.change(add, remove, at=None if time == now + 1 else time))
         except oz.OuzelError as error:
@@ -212,7 +220,7 @@ def test_whole_automata(
         start += batch.num_rows
         found.append(matcher.push(batch))
         now = batch.column("ts")[-1].as_py()  # events of that time are held: they are judged by what comes
-        add, remove = data.draw(changes(model, others_of(other, automaton.spec), now))
+        add, remove = data.draw(changes(model, others_of(other, automaton.spec), now, matcher.now))
         living = [arc for arc, _since, until in model.lives if until is None and arc["id"] not in remove]
         try:
             # states may have no arc left
@@ -259,7 +267,7 @@ def test_in_any_order(
             passed = min(rest, default=latest)
             found.append(matcher.advance(passed))
         time = data.draw(st.one_of(st.just(max(latest, passed) + 1), st.integers(passed, max(latest, passed) + 2)))
-        add, remove = data.draw(changes(model, with_final(others_of(other, automaton.spec)), time))
+        add, remove = data.draw(changes(model, with_final(others_of(other, automaton.spec)), time, matcher.now))
         try:
             found.append(matcher.change(add, remove, at=None if time == max(latest, passed) + 1 else time))
         except oz.OuzelError as error:
