@@ -193,7 +193,10 @@ class AutomatonProgram:
         gone: list[int] = []
         for id_ in _ids(remove):
             gone += [place for place in self._places(id_, time, now) if place not in gone]
-        known = self._given(self._named(_listed(add, "add"), gone, time), values)
+        specs = _listed(add, "add")
+        known = self._known(repr(specs), values)
+        if known is None:  # those without an id are never known, as they get one first
+            known = self._given(self._named(specs, gone, time), values)
         for id_ in known.ids:
             if any(place not in gone for place in self._living(id_, time, now)):
                 raise OuzelError(
@@ -209,14 +212,17 @@ class AutomatonProgram:
         taken = {slot.arc.id for place, slot in enumerate(self.slots) if place not in gone and slot.lives_at(time)}
         return named(specs, taken)
 
+    def _known(self, content: str, values: ArcValues) -> Known | None:
+        """What is known of specifications by what they say, if there are the same slots as then."""
+        known = self._read.get(content) if values is self._values else None
+        return known if known is not None and known.among == self._among else None
+
     def _given(self, specs: list[Any], values: ArcValues) -> Known:
         """The arcs of specifications, and the places of those that were there before; what was read is known."""
         content = repr(specs)  # what is read is made of plain values, which it tells apart
         is_as_now = values is self._values
-        known = self._read.get(content) if is_as_now else None
-        if known is not None and known.among == self._among:
-            return known
-        arcs = known.arcs if known is not None else self._read_anew(specs, values)
+        read = self._read.get(content) if is_as_now else None
+        arcs = read.arcs if read is not None else self._read_anew(specs, values)
         if self._by_arc is None:
             self._by_arc = {slot.arc: place for place, slot in enumerate(self.slots)}
         places = self._by_arc

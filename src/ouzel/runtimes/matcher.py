@@ -206,11 +206,11 @@ class Matcher:
         """
         began = self._check_open()
         self._make(self._changed(add, remove, at))
-        with self._breaking():
-            # it is of events that are not matched yet: by itself it makes no match
-            if self._no_matches is None:
+        # it is of events that are not matched yet: by itself it makes no match
+        if self._no_matches is None:
+            with self._breaking():
                 self._no_matches = self._step(self._intake.none, self._order.now, began)
-            return self._no_matches
+        return self._no_matches
 
     def _changed(self, add: Any, remove: Any, at: Any) -> Changed:
         """A change of arcs that is asked for."""

@@ -43,8 +43,15 @@ class Epochs:
         now = self._ways(self._living[-1])
         if not self.times:
             return now
-        if times[0] >= self.times[-1] and (in_order or times.min() >= self.times[-1]):
+        last = self.times[-1]
+        if times[0] >= last and (in_order or times.min() >= last):
             return now
+        if in_order and (len(self.times) == 1 or times[0] >= self.times[-2]):
+            # few events, between which something has changed: arrays of all epochs would take longer
+            both = np.empty(len(times), np.int64)
+            both.fill(now)
+            both[: times.searchsorted(last)] = self._ways(self._living[-2])
+            return both
         if self._bounds is None:
             masks = np.array([self._ways(living) for living in self._living], np.int64)
             self._bounds = np.array(self.times, np.int64), masks
