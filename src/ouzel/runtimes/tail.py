@@ -28,8 +28,6 @@ class Run:
 
     events: EventTable
     gone: Flags | None = None
-    whole: int = 0
-    """Of how many events they are a slice, if they are."""
     _only: dict[frozenset[str], EventTable] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -74,14 +72,17 @@ class Run:
     def slice(self, first: int, last: int) -> Run:
         """Those from one place up to before another."""
         gone = None if self.gone is None else self.gone[first:last]
-        return Run(self.events.slice(first, last), gone, self.whole)
+        return Run(self.events.slice(first, last), gone)
+
+    def is_mostly_before(self, time: int) -> bool:
+        """Whether half of its events and more are before a time."""
+        return bool(self.events.end_times[len(self) // 2] < time)
 
     def since(self, time: int) -> Run:
-        """Those from a time on, copied where they are few: a slice holds all that there was."""
+        """Those from a time on, copied where these are few: a slice holds all that there was."""
+        if not self.is_mostly_before(time):
+            return self
         first, last = self.edges(time, None)
-        whole = self.whole or len(self)
-        if 2 * self.count(first, last) > whole:
-            return replace(self.slice(first, last), whole=whole)
         return Run(self.events.taken(first + np.flatnonzero(self.there[first:last])))
 
     def count(self, first: int, last: int) -> int:
@@ -108,16 +109,18 @@ class Run:
 
 
 class Tail:
-    """Surviving events by time."""
+    """Surviving events by time, from that on which was forgotten last."""
 
     def __init__(self, none: EventTable) -> None:
         """Begin with no events."""
         self.none = none
         self._runs: list[Run] = []
+        self._since = BEGINNING
+        """What is before this time is still there for some runs, but not for anyone who asks."""
 
     def __len__(self) -> int:
         """The number of events."""
-        return sum(run.count(0, len(run)) for run in self._runs)
+        return self.count(BEGINNING, None)
 
     def add(self, events: EventTable) -> None:
         """Take events in any order."""
@@ -144,6 +147,7 @@ class Tail:
     def at(self, times: Integers) -> tuple[Integers, EventTable]:
         """The events at some times, which are in order: their places, and themselves, of one time as they came."""
         begin, places, found = 0, [np.zeros(0, np.int64)], []
+        times = times[times.searchsorted(self._since) :]
         for run in self._runs if len(times) else ():
             own = run.at(times)
             if len(own):
@@ -156,8 +160,10 @@ class Tail:
         """All events, by time: their places, and themselves."""
         begin, places, found = 0, [np.zeros(0, np.int64)], []
         for run in self._runs:
-            places.append(begin + np.flatnonzero(run.there))
-            found.append(run.left)
+            first, last = run.edges(self._since, None)
+            own = first + np.flatnonzero(run.there[first:last])
+            places.append(begin + own)
+            found.append(run.events.taken(own))
             begin += len(run)
         events = EventTable.joined(found) if found else self.none
         order = np.argsort(events.end_times, kind="stable")
@@ -168,10 +174,16 @@ class Tail:
         return _merged(list(self._between(since, until)), self.none)
 
     def _between(self, since: int, until: int | None) -> Iterator[Run]:
+        for run, first, last in self._parts(since, until):
+            yield run.slice(first, last)
+
+    def _parts(self, since: int, until: int | None) -> Iterator[tuple[Run, int, int]]:
+        """The runs that have events from one time up to before another, and from which place to which."""
+        since = max(since, self._since)
         for run in self._runs:
             first, last = run.edges(since, until)
             if first < last:
-                yield run.slice(first, last)
+                yield run, first, last
 
     def chosen(
         self, since: int, until: int | None, column: str, numbers: Integers, columns: frozenset[str]
@@ -181,18 +193,14 @@ class Tail:
         They have some columns only, and that of their types, if one has these.
         """
         found, sought = [], Sought(numbers)
-        for run in self._runs:
-            first, last = run.edges(since, until)
-            if first < last and len(places := run.numbered(column, sought, first, last)):
+        for run, first, last in self._parts(since, until):
+            if len(places := run.numbered(column, sought, first, last)):
                 found.append(run.only(columns).taken(places))
         return in_order(EventTable.joined(found)) if found else self.none.with_types(columns)
 
-    def count(self, since: int, until: int) -> int:
+    def count(self, since: int, until: int | None) -> int:
         """How many events there are between two times."""
-        found = 0
-        for run in self._runs:
-            found += run.count(*run.edges(since, until))
-        return found
+        return sum(run.count(first, last) for run, first, last in self._parts(since, until))
 
     def time_before(self, until: int, count: int) -> int | None:
         """The time of the event that is so many before those at a time; None if there are fewer."""
@@ -206,8 +214,9 @@ class Tail:
         return least
 
     def forget(self, before: int) -> None:
-        """Forget the events before a time."""
-        if any(run.events.end_times[0] < before for run in self._runs):
+        """Forget the events before a time; runs that hold more such events than others are made smaller."""
+        self._since = max(self._since, before)
+        if any(run.is_mostly_before(before) for run in self._runs):
             some = (run.since(before) for run in self._runs if run.events.end_times[-1] >= before)
             self._runs = [run for run in some if len(run)]
 
@@ -222,7 +231,7 @@ class Tail:
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on with events that were kept elsewhere."""
-        self._runs = []
+        self._runs, self._since = [], BEGINNING
         self.add(EventTable.of_state(state, self.none.schema))
 
 
