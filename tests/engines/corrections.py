@@ -19,12 +19,15 @@ import ouzel as oz
 from ouzel.compile import Compiled, compile_query
 from ouzel.logical.pattern import edge_negatives, negatives_around
 
-INSERT, WITHDRAW, CUT, RESTORE = "insert", "withdraw", "cut", "restore"
+INSERT, WITHDRAW, CUT, RESTORE, PROMISE = "insert", "withdraw", "cut", "restore", "promise"
 
 
 @dataclass(frozen=True)
 class Script:
-    """What happens: rows inserted in turn, the n-th living one withdrawn, batches that end, time that passes."""
+    """What happens: rows inserted in turn, the n-th living one withdrawn, batches that end, time that passes.
+
+    It is also said that no event of some key comes before a time; nevertheless it may, and is late then.
+    """
 
     actions: list[tuple[str, int]]
     speculation: Any
@@ -54,9 +57,11 @@ def scripts(draw: st.DrawFn, most: int = 10) -> Script:
 def random_script(random: Random, length: int) -> Script:
     """A script in which much happens: Hypothesis likes what is simple."""
     actions = []
-    for kind in random.choices((INSERT, WITHDRAW, CUT, RESTORE), (12, 4, 6, 1), k=length):
+    promises = random.choice((0, 0, 1, 2))
+    for kind in random.choices((INSERT, WITHDRAW, CUT, RESTORE, PROMISE), (12, 4, 6, 1, promises), k=length):
         passes = random.randint(0, 12) if kind == CUT and random.random() < 0.05 else -1
-        actions.append((kind, passes if kind == CUT else random.randint(0, 9)))
+        most = 26 if kind == PROMISE else 9
+        actions.append((kind, passes if kind == CUT else random.randint(0, most)))
     watermark = random.choice((None, None, None, 3))
     return Script(actions, random.choice(("inf", "inf", 0, 2, 5)), watermark, pa.int8())
 
@@ -193,6 +198,7 @@ class Driver:
             op="op",
             speculation=script.speculation,
             watermark=script.watermark,
+            on_late="keep" if any(kind == PROMISE for kind, _number in script.actions) else "error",
             **stream.options,
         )
         self.consumers = {name: Consumer() for name in self.matcher.names}
@@ -205,6 +211,9 @@ class Driver:
         self.ended = totals and script.speculation != 0
         self.batch: list[tuple[int, int]] = []
         self.twin: oz.Matcher | None = None
+        self.promised: dict[Any, int] = {}
+        self.late = [0, 0]
+        """Rows that are late as they were promised not to come, and those that were told to be."""
         rows = range(len(stream.times))
         # where events let time pass, those that come out of order are late by little
         self.coming = sorted(rows, key=lambda row: stream.times[row] + row % 3) if script.punctuates else [*rows]
@@ -231,6 +240,7 @@ class Driver:
             if row is not None:
                 self.coming.remove(row)
                 self.batch.append((row, 1))
+            if row is not None and not self.is_late(row):
                 stream.living.append(row)
                 time = stream.times[row]
                 stream.latest = time if stream.latest is None else max(time, stream.latest)
@@ -239,12 +249,33 @@ class Driver:
             if can_be:
                 row = can_be[number % len(can_be)]
                 self.batch.append((row, -1))
-                stream.living.remove(row)
+                if not self.is_late(row):
+                    stream.living.remove(row)
+        elif action == PROMISE:
+            self.promise(number // 2, 1 + number % 2)
         else:
             self.push(number if action == CUT else -1)
         if action == RESTORE:
             # the one before goes on beside it, and says the same
             self.twin, self.matcher = self.matcher, oz.restore(self.matcher.snapshot())
+
+    def promise(self, time: int, key: int) -> None:
+        """Say that no event of a key comes before a time any more."""
+        self.push(-1)
+        self.promised[key] = max(time, self.promised.get(key, time))
+        for matcher in (self.matcher, self.twin):
+            told = matcher.advance(time, where=f"k = {key}") if matcher is not None else {}
+            assert not any(changes.num_rows for changes in named(told, self.matcher.names).values())
+
+    def is_late(self, row: int) -> bool:
+        """Whether a row was promised not to come; if so it is counted."""
+        if not self.promised or self.stream.times[row] >= self.promised.get(self.key_of(row), 0):
+            return False
+        self.late[0] += 1
+        return True
+
+    def key_of(self, row: int) -> Any:
+        return self.stream.table.column("k")[row].as_py()
 
     def push(self, watermark: int) -> None:
         stream, script, before = self.stream, self.stream.script, self.stream.now
@@ -260,6 +291,7 @@ class Driver:
         passing = watermark if watermark >= 0 else None
         result = self.matcher.push(events, passing)
         self.apply(result)
+        self.late[1] += self.matcher.take_late().num_rows
         if self.twin is not None:
             other = named(self.twin.push(events, passing), self.matcher.names)
             for name, table in named(result, self.matcher.names).items():
@@ -280,6 +312,7 @@ def check(query: Any, table: pa.Table, times: list[int], script: Script, **optio
     driver.push(-1)
     driver.apply(driver.matcher.finish())
     assert driver.nets == stream.expected(None)
+    assert driver.late[0] == driver.late[1]
     survivors = taken(table, stream.living)
     at_once = named(oz.match(survivors, query, engine="reference", **options), driver.matcher.names)
     assert driver.nets == {name: Counter(map(repr, one.to_pylist())) for name, one in at_once.items()}

@@ -6,8 +6,40 @@ import numpy as np
 import pytest
 
 from engines.splits import ingested
+from ouzel.physical.event_table import EventTable
 from ouzel.runtimes.sought import Sought
 from ouzel.runtimes.tail import Tail
+
+
+def numbered(times: list[int]) -> EventTable:
+    return ingested([{"ts": ts, "type": "A", "k": 0, "x": ts} for ts in times])
+
+
+def test_what_is_gone_takes_little_room() -> None:
+    tail = Tail(numbered([0]).none())
+    for begin in range(0, 2_000, 100):
+        tail.add(numbered(list(range(begin, begin + 100))))
+        places, _events = tail.at(np.arange(begin, begin + 99))
+        tail.remove(places)
+    assert len(tail) == 20
+    assert tail.size <= 40
+    tail.remove(tail.every()[0])
+    assert (len(tail), tail.size) == (0, 0)
+
+
+def test_what_is_forgotten_is_not_there_though_it_is_held() -> None:
+    tail = Tail(numbered([0]).none())
+    tail.add(numbered([1, 2, 3, 4, 5]))
+    tail.forget(2)
+    assert tail.size == 5
+    assert (len(tail), tail.every()[1].end_times.tolist()) == (4, [2, 3, 4, 5])
+    assert tail.at(np.array([1, 2]))[1].end_times.tolist() == [2]
+    assert tail.between(0, 4).end_times.tolist() == [2, 3]
+    assert tail.count(0, None) == 4
+    assert Tail(tail.none).time_before(6, 4) is None
+    assert [tail.time_before(6, count) for count in (4, 5)] == [2, None]
+    tail.forget(5)
+    assert (len(tail), tail.size) == (1, 1)
 
 
 @pytest.mark.parametrize("some", [[], [3], [3, 3 + 2**16], [-1, 5, 2**40 + 5], [0]], ids=str)

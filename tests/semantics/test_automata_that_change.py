@@ -12,6 +12,7 @@ import pytest
 
 import ouzel as oz
 from engines.corrections import Consumer
+from ouzel.runtimes.arcs import AutomatonProgram
 from query_changes import ARCS, AUTOMATON, EQUAL, FINAL, SCHEMA, at, automaton, events, going_on, rows
 
 
@@ -147,6 +148,20 @@ def test_values_may_change_as_often_as_one_likes(engine: str) -> None:
         matcher = going_on(matcher, time % 20 == 0)
     assert [row[0] for row in rows(*found, matcher.finish())] == list(range(1, 81))
     assert engine == "reference" or len(matcher._header()["params"]) < 70
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference"])
+def test_arcs_that_are_gone_are_forgotten_with_their_windows(engine: str) -> None:
+    own = oz.automaton(start="q0", final=["q1"], register={"n": 0}, window=5).arc("q0", "q1", "e.x = 1")
+    matcher = oz.matcher(own, SCHEMA, engine=engine)
+    found = []
+    for time in range(1, 91):
+        matcher.change(add=[{"id": f"z{time}", "source": "q0", "target": "q1", "when": f"e.x = {time}"}])
+        matcher.change(remove=[f"z{time - 1}"] if time > 1 else [])
+        found.append(matcher.push(at(time)))
+    assert len(rows(*found, matcher.finish())) == len(oz.match(at(*range(1, 91)), own)) + 90
+    assert isinstance(matcher._program, AutomatonProgram)
+    assert len(matcher._program.slots) < 70
 
 
 def test_states_stay_final_however_many_arcs_come_and_go() -> None:

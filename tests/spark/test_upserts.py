@@ -166,6 +166,25 @@ def test_a_table_of_ones_own(spark: SparkSession, postgres: str, columns: str, m
     assert (row["match_id"], row["a"], row["c"]) == (7, "x", 1)
 
 
+@pytest.mark.parametrize("name", ["t" * 56, "t" * 57, "t" * 63, "ü" * 31])
+def test_a_name_as_long_as_it_may_be(spark: SparkSession, postgres: str, name: str) -> None:
+    sink, before = Postgres(postgres, name, {}), "(match_id bigint PRIMARY KEY, a text, more text)"
+    changes = spark.createDataFrame([(1, 7, "x")], "op byte, match_id long, a string")
+    with sink._connected(spark) as connection:
+        connection.createStatement().execute(f"CREATE TABLE {sink.table} {before}")
+        own = f"INSERT INTO {sink.table} VALUES (-1, 'own', 'one')"  # noqa: S608 - names are quoted
+        connection.createStatement().execute(own)
+    sink.check(changes)
+    sink(changes, 0)
+    found = read(spark, postgres, sink.table).orderBy("match_id").collect()
+    assert [tuple(row) for row in found] == [(-1, "own", "one"), (7, "x", None)]
+
+
+def test_a_name_that_would_be_cut(spark: SparkSession, postgres: str) -> None:
+    with pytest.raises(oz.OuzelError, match=r"required names of at most 63 bytes, as PostgreSQL has; got 'ü{32}'"):
+        Postgres(postgres, "own." + "ü" * 32, {}).check(spark.createDataFrame([], "op byte, match_id long"))
+
+
 def test_a_schema_in_which_no_table_can_be_made(spark: SparkSession, postgres: str) -> None:
     changes = spark.createDataFrame([(1, 7, "x")], "op byte, match_id long, a string")
     with Postgres(postgres, "x", {})._connected(spark) as connection:

@@ -209,23 +209,15 @@ class Arced:
         while self.agenda and self._next <= self.now:
             due = self.agenda.pop(0)
             add, remove = json.loads(due.add), json.loads(due.remove)
-            before = self.matcher.snapshot() if add else b""
             try:
                 parts.append(self.matcher.change(add, remove, at=self.now))
             except (LimitError, FunctionError):
                 raise  # it would be refused in some buckets, and not in others
             except OuzelError:
-                # an arc that is there already, one to remove that is not, or a plan that runs could not go on as
+                # an arc that is there already, one to remove that is not, or a plan that runs could not go on as:
+                # that is found before anything has changed
                 refused += 1
-                if add:
-                    self._go_on(before)
         return refused
-
-    def _go_on(self, snapshot: bytes) -> None:
-        """Go on with the arcs and events of a snapshot."""
-        header, _values = read_snapshot(snapshot)
-        self.matcher = self._make(header["text"], {name: read(one) for name, one in header["params"].items()})
-        self.matcher.restore(snapshot)
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 
@@ -243,6 +235,9 @@ class Arced:
         different = differences(header["begun"], self._begun)
         if different:
             raise StateError("snapshot: required one of the same query; got another\n  " + "\n  ".join(different))
-        self._go_on(values["matcher"].tobytes())
+        snapshot = values["matcher"].tobytes()
+        own, _values = read_snapshot(snapshot)
+        self.matcher = self._make(own["text"], {name: read(one) for name, one in own["params"].items()})
+        self.matcher.restore(snapshot)
         self._number = header["number"]
         self.agenda = [Due(**row) for row in values["agenda"].to_pylist()]

@@ -26,7 +26,9 @@ from ouzel.runtimes.tail import Tail
 from ouzel.state.parts import in_parts, part
 
 SERIAL = "\0serial"
-"""The column of the tail that has the number of each event, in the order in which they came."""
+"""The column of the tail that has the number of each event, by which its runs are found."""
+SPARSE = 1_000
+"""So many numbers without an event are let be."""
 
 
 def keeps_by_event(plans: Sequence[Plan], ties: Sequence[str], *, by_arrival: bool) -> bool:
@@ -173,6 +175,13 @@ class ByEvent:
     def tidy(self, tail: Tail) -> None:
         """Let go of what is forgotten, which otherwise is done for much of it at once."""
         self._forget_promised(tail) if self._promised else self._tidy(self._passed)
+        if self._next_serial - self._first_serial > SPARSE + 2 * tail.size:
+            known = np.append(self._numbers.values, -1)
+            serials = tail.number_anew(SERIAL) - self._first_serial
+            # of those that went there may be no number any more
+            self._numbers = Growing(np.int64, known[np.where(serials < 0, -1, serials)])
+            self._first_serial, self._next_serial = 0, len(serials)
+            return
         first = min((int(one.min()) for one in tail.columns(SERIAL) if len(one)), default=self._next_serial)
         self._numbers.drop(first - self._first_serial)
         self._first_serial = first
@@ -197,8 +206,10 @@ class ByEvent:
         parts = self.runs.events["parts"].values[known[matched]]
         since = np.full(self.runs.partitions.count, self._passed, np.int64)
         for promise in self._promised:
-            # events that are held are still to be matched
-            np.maximum.at(since, parts[promise.holds(events)], min(promise.time, self.now))
+            # events that are held are still to be matched, and nothing is asked of those that are not promised
+            until = min(promise.time, self.now)
+            asked = events.slice(0, int(events.end_times.searchsorted(until)))
+            np.maximum.at(since, parts[: len(asked)][promise.holds(asked)], until)
         tail.remove(places[events.end_times < since[parts]])
         self._tidy(since)
 

@@ -181,14 +181,15 @@ class Changed:
         query = link.plan.query
         assert query.automaton is not None
         automaton = replace(program.automaton, states=query.automaton.states)
+        # those that are gone are kept, as they may come back, where no plan is needed for that and there is room
+        if not _is_open(link.physical):
+            automaton, slots = self._living(automaton, slots)
         plan = self._planned(automaton, slots)
-        # runs go on in a plan that is open, as their columns are the same; or they are found anew
-        goes_on = _is_open(plan.physical) or not isinstance(plan.physical, RowPlan)
-        if not goes_on:
-            # those that are gone are kept for as long as there is room, as they may come back
+        if _is_open(link.physical) and not _is_open(plan.physical):
             automaton, slots = self._living(automaton, slots)
             plan = self._planned(automaton, slots)
-            goes_on = _is_open(plan.physical)
+        # runs go on in a plan that is open, as their columns are the same; or they are found anew
+        goes_on = _is_open(plan.physical) or not isinstance(plan.physical, RowPlan)
         if not goes_on or _is_open(plan.physical) != _is_open(link.physical) or not suits(plan):
             many = f"its arcs make more than {MASK_BITS} ways" if not goes_on else "it runs otherwise now"
             raise OuzelError(

@@ -5,9 +5,11 @@ What is found anew is compared with it row by row: equal rows keep their ids, an
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -41,16 +43,21 @@ class Reported:
     def __init__(self) -> None:
         """Begin with none."""
         self.kept: list[Rows] = []
+        """By the time from which on they were found: there may be some for every push."""
 
     def since(self, time: int) -> list[Rows]:
         """Take out what was found from a time on."""
-        found = [one for one in self.kept if one.since >= time]
-        self.kept = [one for one in self.kept if one.since < time]
+        place = self._place(time)
+        found = self.kept[place:]
+        del self.kept[place:]
         return found
 
     def forget(self, before: int) -> None:
         """Forget what was found before a time: it is final."""
-        self.kept = [one for one in self.kept if one.since >= before]
+        del self.kept[: self._place(before)]
+
+    def _place(self, time: int) -> int:
+        return bisect_left(self.kept, time, key=attrgetter("since"))
 
     def drop(self, column: str, value: Any) -> None:
         """Forget rows that have a value in a column."""

@@ -29,6 +29,7 @@ from ouzel.runtimes.arrivals import Arrivals
 from ouzel.runtimes.batches import fitted, with_room
 from ouzel.runtimes.by_event import ByEvent, check_counted, keeps_by_event
 from ouzel.runtimes.changed_arcs import Changed
+from ouzel.runtimes.changing import SetProgram
 from ouzel.runtimes.kinds import without_views
 from ouzel.runtimes.matcher import Matcher, Result
 from ouzel.runtimes.op_column import INSERT, Batch, Withdrawn, with_op
@@ -164,9 +165,8 @@ class Revising(Matcher):
         self._check_open()
         with self._changing() as way:
             super().remove(id)
-            of_set = next((query.members for query in self._queries if query.members is not None), None)
-            if way is not None and of_set is not None:
-                way.log.drop(of_set.id, id)
+            if way is not None and isinstance(self._program, SetProgram):
+                way.log.drop(self._program.roster.id, id)
             if way is not None:
                 way.log.only(self.names)
 

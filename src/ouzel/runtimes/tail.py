@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ouzel.logical.times import BEGINNING
 from ouzel.physical.event_table import EventTable, Integers
@@ -102,9 +103,11 @@ class Run:
         return self.events.taken(np.flatnonzero(~self.gone))
 
     def without(self, places: Integers) -> Run:
-        """What is left if those at some places go."""
+        """What is left if those at some places go: copied where it is few."""
         gone = np.zeros(len(self), np.bool_) if self.gone is None else self.gone.copy()
         gone[places] = True
+        if 2 * np.count_nonzero(gone) > len(self):
+            return Run(self.events.taken(np.flatnonzero(~gone)))
         return replace(self, gone=gone)
 
 
@@ -143,6 +146,7 @@ class Tail:
             begin += len(run)
             if len(own):
                 self._runs[place] = run.without(own)
+        self._runs = [run for run in self._runs if len(run)]
 
     def at(self, times: Integers) -> tuple[Integers, EventTable]:
         """The events at some times, which are in order: their places, and themselves, of one time as they came."""
@@ -219,6 +223,23 @@ class Tail:
         if any(run.is_mostly_before(before) for run in self._runs):
             some = (run.since(before) for run in self._runs if run.events.end_times[-1] >= before)
             self._runs = [run for run in some if len(run)]
+
+    @property
+    def size(self) -> int:
+        """For how many events there is room: some of them are gone."""
+        return sum(map(len, self._runs))
+
+    def number_anew(self, name: str) -> Integers:
+        """Let a column count all that there is room for, from 0 on; what was in it before."""
+        before, begin = [np.zeros(0, np.int64)], 0
+        for place, run in enumerate(self._runs):
+            table = run.events.table
+            before.append(table.column(name).to_numpy())
+            numbers = pa.array(np.arange(begin, begin + len(run)))
+            table = table.set_column(table.schema.get_field_index(name), name, numbers)
+            self._runs[place] = Run(replace(run.events, table=table), run.gone)
+            begin += len(run)
+        return np.concatenate(before)
 
     def columns(self, name: str) -> Iterator[Integers]:
         """A column of integers, run by run."""

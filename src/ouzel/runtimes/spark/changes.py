@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ouzel.runtimes.op_column import INSERT, WITHDRAW
 from ouzel.runtimes.reported import MATCH_ID, OP
+from ouzel.runtimes.row_numbers import row_numbers
 from ouzel.runtimes.spark.spreading import EVEN_FOR
 
 # The lower bits of an id count the matches of a bucket, those above them say which bucket it is.
 ID_BITS = 63 - EVEN_FOR.bit_length()
 
 
-def insertions_first(rows: pa.Table, op: str) -> pa.Table:
-    """The rows of a micro-batch, which Spark has in no order: those that insert events before all others."""
-    others = pc.fill_null(pc.not_equal(rows.column(op), INSERT), True).to_numpy().astype(np.int8)
-    return rows if np.all(others[1:] >= others[:-1]) else rows.take(pa.array(np.argsort(others, kind="stable")))
+def insertions_first(rows: pa.Table, op: str, identity: Sequence[str] = ()) -> pa.Table:
+    """The rows of a micro-batch, which Spark has in no order: those that insert events before all others.
+
+    Where an identity says what is withdrawn, of insertions alike in it those come first to which a withdrawal is
+    equal in all columns: it takes the first.
+
+    >>> update = pa.table({"op": [1, -1, 1], "id": [7, 7, 7], "x": [200, 100, 100]})
+    >>> insertions_first(update, "op", ["id"]).to_pydict()
+    {'op': [1, 1, -1], 'id': [7, 7, 7], 'x': [100, 200, 100]}
+    """
+    is_other = pc.fill_null(pc.not_equal(rows.column(op), INSERT), True).to_numpy()
+    rank = 2 * is_other.astype(np.int8)
+    if identity and is_other.any():
+        numbers = row_numbers(rows.drop_columns([op]))
+        rank[~is_other] = ~np.isin(numbers[~is_other], numbers[is_other])
+    return rows if np.all(rank[1:] >= rank[:-1]) else rows.take(pa.array(np.argsort(rank, kind="stable")))
 
 
 def with_ids_of(changes: pa.Table, place: int) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SCHEME = "jdbc:postgresql:"
 BESIDE = "__ouzel"
 """How the name of the table ends to which a micro-batch is written before it is applied."""
+LONGEST = 63
+"""PostgreSQL cuts names that have more bytes, and takes those for the same that then are."""
 
 _COLUMNS = """
     SELECT attname, attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = '', EXISTS (
@@ -46,13 +49,18 @@ class Postgres:
         self.url = url
         self.options = {name: str(value) for name, value in options.items()}
         self._names = table.split(".")
-        self.table, self.beside = quoted(table), quoted(table + BESIDE)
+        self.table, self.beside = quoted(table), quoted(".".join([*self._names[:-1], beside(self._names[-1])]))
 
     def check(self, changes: DataFrame) -> None:
         """Find the driver, connect, and look whether the table can take changes, if it is there."""
         session = changes.sparkSession
         if is_connect(session):
             raise OuzelError("upsert: not to be had over Spark Connect\n  hint: write a change log, and apply it")
+        for name in (*self._names, *changes.columns):
+            if len(name.encode()) > LONGEST:
+                raise OuzelError(
+                    f"upsert: required names of at most {LONGEST} bytes, as PostgreSQL has; got '{name}'"
+                )
         with self._connected(session) as connection:
             self._check_schema(connection)
             if self._is_there(connection):
@@ -179,6 +187,18 @@ def flattened(name: str, kind: DataType) -> Column:
     if not isinstance(inner, MapType | StructType):
         return column
     return f.to_json(column, {"ignoreNullFields": "false"}).alias(name)
+
+
+def beside(name: str) -> str:
+    """The name of the table beside one, which is another name also where it has to be cut.
+
+    >>> beside("thefts")
+    'thefts__ouzel'
+    """
+    if len((name + BESIDE).encode()) <= LONGEST:
+        return name + BESIDE
+    end = f"_{sha256(name.encode()).hexdigest()[:16]}{BESIDE}"
+    return name.encode()[: LONGEST - len(end)].decode(errors="ignore") + end
 
 
 def quoted(table: str) -> str:

@@ -109,8 +109,6 @@ class StreamTask:
             results = by_name(held.push(self._events(data), now), held.names)
         else:
             results = by_name(held.advance(now), held.names)
-        # a change that was refused has another matcher go on
-        matcher = held if isinstance(held, Matcher) else held.matcher
         counters = matcher.report.counters
         told = {
             MALFORMED: matcher.take_quarantined().num_rows,
@@ -123,7 +121,10 @@ class StreamTask:
     def _events(self, data: bytes) -> pa.Table:
         """The events of a micro-batch, whose rows are in no order: what is inserted before what is withdrawn."""
         events = pa.ipc.open_stream(data).read_all()
-        return events if self.task.op is None else insertions_first(events, self.task.op)
+        revision = self.task.revision
+        if revision is None or revision.op is None:
+            return events
+        return insertions_first(events, revision.op, revision.identity)
 
     def packed(self, stepped: Stepped, place: int) -> Iterator[tuple[str, int, bytes]]:
         """What came out of the matcher in the bucket at a place, by query, as numbers and blobs."""
