@@ -104,9 +104,12 @@ CORRECTIONS = {
     ("test_arcs_that_come_and_go", "test_in_order"): 0.03,
     ("test_arcs_that_come_and_go", "test_in_any_order"): 0.03,
     ("test_sequence_numbers", "test_any_order_of_arrival"): 0.02,
+    ("test_sequence_numbers", "test_what_is_set_aside_does_not_depend_on_batches"): 0.01,
     ("test_sequence_numbers", "test_what_is_set_aside_of_corrections_does_not_depend_on_batches"): 0.01,
     ("test_corrected_patterns_that_change", "test_patterns"): 0.01,
     ("test_corrected_parameters_that_change", "test_as_in_order"): 0.01,
+    # to compile takes seconds each
+    ("test_random_corrections", "test_compiled"): 0.0005,
 }
 SUITES = {"engines": ENGINES, "corrections": CORRECTIONS}
 # What pytest would give them.

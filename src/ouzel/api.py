@@ -392,9 +392,11 @@ def matcher(  # noqa: PLR0913 - what is not needed is not said
     `snapshot()` is all that the matcher knows, as bytes from which `restore` makes it again.  Events may come in
     any order up to `watermark` later than the latest one; what comes later is an error, or with `on_late="keep"`
     counted in `report.late` and kept in `late`.  `add(id, query)` and `remove(id)` let queries of a list, or of
-    `oz.queries`, come and go while it runs.  With `on_bad="quarantine"` malformed events are kept in
-    `report.quarantined`, their rows counted from the first batch on; `take_late()` and `take_quarantined()` hand
-    over what is kept, and the matcher forgets it.  `threads` share the work on a large batch.
+    `oz.queries`, come and go while it runs, `replace(id, query)` and `set_params(id, x=1)` let them become others,
+    and `change(add=…, remove=…)` lets arcs of a register automaton come and go.  With `on_bad="quarantine"`
+    malformed events are kept in `report.quarantined`, their rows counted from the first batch on; `take_late()`
+    and `take_quarantined()` hand over what is kept, and the matcher forgets it.  `threads` share the work on a
+    large batch.
 
     With `op`, the column of that name says whether a row inserts an event (+1) or withdraws one (-1): one equal to
     it or, with `identity`, equal in the time and these columns.  With `speculation="inf"` matches are reported

@@ -1,4 +1,4 @@
-"""A change of the arcs of a register automaton: which of them live when, and the plan that has them all.
+"""A change of the arcs of a register automaton (AFA 2.3, 5.2): which live when, and the plan that has them all.
 
 An arc that was there before comes back by a change of numbers (`physical/automaton/epochs.py`).  For a new one the
 automaton is planned anew, and its runs go on in the new plan.

@@ -304,7 +304,7 @@ class Revising(Matcher):
         return late.followed_by(gone) if len(gone) else late
 
     def _punctuate(self, until: int | None) -> None:
-        """Let time pass: to what is said, and with the events if they do that."""
+        """Let time pass (a punctuation, AFA 5.4): to what is said, and with the events if they do that."""
         order = self._order
         if self.revision.punctuates:
             order.now = max(order.now, self._latest - order.delay)

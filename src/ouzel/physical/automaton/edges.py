@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ouzel.logical.algebra.streams import Base
-from ouzel.logical.expressions import Attribute, Expression, references
+from ouzel.logical.expressions import Attribute, Expression
 from ouzel.physical.automaton.substitution import Environment, at_hand, is_static, replaced
 
 
@@ -92,8 +92,3 @@ class End:
     def where(self, conditions: list[Expression]) -> End:
         """σ: with more conditions on all edges."""
         return replace(self, edges=tuple(edge.where(conditions) for edge in self.edges))
-
-
-def variables_of(expression: Expression) -> set[str]:
-    """The variables that an expression mentions."""
-    return {node.variable for node in references(expression)}

@@ -34,7 +34,7 @@ ON, OFF = "on", "off"
 
 @dataclass(frozen=True)
 class RowPlan(WrittenRuns):
-    """A linear-plus expression (Cayuga 3.2), or a register automaton (AFA 2.2); it never changes.
+    """A linear-plus expression (Cayuga 3.2), or a register automaton (AFA 2.2); it never changes, but for epochs.
 
     `written` is its query, `query` the same as engines know patterns.  If `ignorable` is off, runs that are kept
     by event are copied by arcs that leave them as they are, too.
