@@ -14,6 +14,7 @@ import ouzel as oz
 from engines.corrections import Script, check, random_events, random_script, scripts
 from engines.pushes import SCHEMA, TYPES, Events
 from ouzel.physical.compiled import kernel
+from ouzel.physical.limit_errors import LimitError
 from ouzel.testing import algebra
 from ouzel.testing.automata import automata
 from ouzel.testing.encodings import Rows, stored_streams
@@ -49,7 +50,7 @@ FEW = oz.Limits(max_matches=150, max_runs=1_500, max_memory="4GB")
 def bounded(query: Any, table: pa.Table, times: list[int], script: Script, **options: Any) -> None:
     try:
         check(query, table, times, script, limits=FEW, **options)
-    except oz.LimitError:
+    except LimitError:
         assume(False)
     except oz.OuzelError as error:
         assume("cannot run this query" not in str(error))

@@ -48,7 +48,7 @@ def found(query: str, events: Any, *, of: str | None = None, **options: Any) -> 
     >>> found("PATTERN SEQ(A a, B+ b[], C? c)", "a1 b2 b3")
     ['a1 [b2 b3] -', 'a1 [b2] -', 'a1 [b3] -']
     """
-    return sorted(_line(row) for row in rows(query, events, of=of, **options))
+    return sorted(line(row) for row in rows(query, events, of=of, **options))
 
 
 def rows(query: Any, events: Any, *, of: str | None = None, **options: Any) -> list[Row]:
@@ -114,7 +114,7 @@ def _backwards(events: Any) -> Any:
     return events[::-1]
 
 
-def _line(row: Row) -> str:
+def line(row: Row) -> str:
     """The row without the start and end that a query without RETURN puts first."""
     everything = list(row)[:2] == ["start", "end"]
     return " ".join(_shown(value) for value in list(row.values())[2 if everything else 0 :])

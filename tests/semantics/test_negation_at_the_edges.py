@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
+import pyarrow as pa
 import pytest
 
 import ouzel as oz
-from semantics.harness import found
+from ouzel.runtimes.rows import rows_to_arrow
+from semantics.harness import found, line, stream
 
 START = "PATTERN SEQ(!(B b), A a, C c)"
 END = "PATTERN SEQ(A a, C c, !(B b))"
@@ -86,6 +90,34 @@ def test_tie_breaking_columns_decide_what_comes_before_the_start() -> None:
     query = "PATTERN SEQ(!(B b), A a) WITHIN 5"
     assert found(query, "b1:seq=1 a1:seq=2") == ["a1"]
     assert found(query, "b1:seq=1 a1:seq=2", order=["ts", "seq"]) == []
+
+
+@pytest.mark.parametrize("options", [{}, {"speculation": "inf"}, {"engine": "reference"}], ids=str)
+@pytest.mark.parametrize(
+    ("pattern", "waiting", "standing"),
+    [
+        ("SEQ(A a, !(N n), B? b)", "a1 -", "a1 b3"),
+        ("SEQ(A a, !(N n), B* b[])", "a1 []", "a1 [b3]"),
+        ("SEQ(A a, C? c, !(N n), B? b, !(M m), D? d)", "a1 - - -|a1 - b3 -", "a1 - - d4|a1 - b3 d4"),
+        ("A a; ((!N; B b) | C c)", "", "a1 b3 -"),
+        ("A a; ((B b; !N) | D d)", "a1 b3 -", "a1 - d4"),
+        ("A a & (!N; B b)", "", "a1 b3"),
+    ],
+)
+def test_only_matches_that_a_later_event_may_refute_wait_for_their_window(
+    pattern: str, waiting: str, standing: str, options: dict[str, Any]
+) -> None:
+    events, _warned = rows_to_arrow(stream("a1 b3 d4"))
+    types = {name: ["eid"] for name in "ABCDNM"}
+    matcher = oz.matcher(f"PATTERN {pattern} WITHIN 10", events.schema, types=types, time_unit="s", **options)
+    assert matched_by(matcher, events, 5) == standing
+    assert matched_by(matcher, events.slice(0, 0), 11) == waiting
+    assert matcher.finish().num_rows == 0
+
+
+def matched_by(matcher: oz.Matcher, events: pa.Table, until: int) -> str:
+    rows = matcher.push(events, until).to_pylist()
+    return "|".join(sorted(line({k: v for k, v in row.items() if k not in ("op", "match_id")}) for row in rows))
 
 
 @pytest.mark.parametrize(("pattern", "where"), [(START, "start"), (END, "end")])

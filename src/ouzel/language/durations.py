@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from fractions import Fraction
 from math import floor
+from numbers import Integral
 
 from ouzel.errors import OuzelError
 
@@ -76,17 +78,22 @@ def in_ticks(amount: Fraction, unit: str | None, tick: str) -> Fraction:
     return amount if unit is None else amount * NANOSECONDS[unit] / NANOSECONDS[tick]
 
 
-def length_in_ticks(length: int | timedelta | str, tick: str, name: str) -> int:
+def length_in_ticks(
+    length: int | timedelta | str, tick: str, name: str, whole: Callable[[Fraction], int] = floor
+) -> int:
     """A length of time that a caller gave, in ticks: a number of them, a timedelta, or a text.
+
+    A tick that is begun does not count, unless `whole` says so: what is at most 1.5 seconds is at most one second,
+    but what is less than that may be one.
 
     >>> length_in_ticks("10 minutes", "s", "watermark")
     600
     """
     if isinstance(length, timedelta) and length >= timedelta():
         microseconds = length // timedelta(microseconds=1)
-        return floor(in_ticks(Fraction(microseconds), "us", tick))
-    if isinstance(length, int) and not isinstance(length, bool) and length >= 0:
-        return length
+        return whole(in_ticks(Fraction(microseconds), "us", tick))
+    if isinstance(length, Integral) and not isinstance(length, bool) and length >= 0:
+        return int(length)
     if isinstance(length, str) and (found := read_length(length)):
-        return floor(in_ticks(*found, tick))
+        return whole(in_ticks(*found, tick))
     raise OuzelError(f"{name}: required a length of time such as '10 minutes'; got {length!r}")

@@ -67,7 +67,8 @@ def check_op(op: str | None, schema: pa.Schema, taken: Sequence[str | None]) -> 
     if op in taken:
         raise SchemaError(f"op: required a column of its own; '{op}' has another role")
     arrow = schema.field(op).type
-    if from_arrow(arrow).kind not in (Kind.INTEGER, Kind.UNSIGNED, Kind.NULL):
+    # pandas has integers as floats where some are missing, and so have CSV files where they are written +1
+    if from_arrow(arrow).kind not in (Kind.INTEGER, Kind.UNSIGNED, Kind.FLOAT, Kind.NULL):
         raise SchemaError(f"op column '{op}': required integers, +1 or -1; got {arrow}")
 
 
@@ -99,9 +100,13 @@ def set_aside(table: pa.Table, problems: list[Problem], report: Report) -> None:
 
 def _signs(column: pa.ChunkedArray) -> Integers:
     """+1 and -1, and 0 for what is malformed: so is null."""
+    arrow = plain(column).type
+    if pa.types.is_floating(arrow):
+        floats = plain(column).cast(pa.float64()).fill_null(0.0).to_numpy()
+        return np.where(np.abs(floats) == 1, floats, 0.0).astype(np.int64)
     values = integers(column)
     values = np.where(np.abs(values) == 1, values, 0)
-    if pa.types.is_uint64(plain(column).type):  # the largest is no -1
+    if pa.types.is_uint64(arrow):  # the largest is no -1
         values = np.where(values < 0, 0, values)
     return values
 
@@ -115,7 +120,7 @@ def _problems(column: pa.ChunkedArray, signs: Integers, op: str) -> list[Problem
 
 def _told(value: pa.Scalar) -> str:
     found = value.as_py()
-    return "null" if found is None else str(found)
+    return "null" if found is None or found != found else str(found)  # noqa: PLR0124 - NaN, of pandas
 
 
 def _left(rows: Integers, problems: list[Problem]) -> Integers:

@@ -14,7 +14,9 @@ from ouzel.logical.times import BEGINNING, END
 from ouzel.optimizer import Plan
 from ouzel.physical.contract import Counters, Found
 from ouzel.physical.event_table import EventTable, Integers
+from ouzel.physical.finish.refutable import may_be_refuted
 from ouzel.physical.limits import Limits
+from ouzel.physical.match_table import Flags
 from ouzel.runtimes.chain import Chain
 from ouzel.runtimes.dirty import Stretches, after, before
 from ouzel.runtimes.key_buckets import buckets
@@ -27,6 +29,7 @@ from ouzel.state.parts import in_parts, part
 
 BUCKET = "\0bucket"
 """The column of the tail that has the bucket of each event; with a number behind for each query."""
+_ARRAYS = ("buckets", "starts", "ends", "ids", "waited")
 
 
 @dataclass
@@ -62,6 +65,8 @@ class Matches:
     starts: Integers
     ends: Integers
     ids: Integers
+    waited: Flags
+    """Whether an event after them may have refuted them."""
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -73,14 +78,13 @@ class Matches:
             return self
         places = np.flatnonzero(flags)
         table = self.table.take(pa.array(places))
-        return Matches(table, self.buckets[places], self.starts[places], self.ends[places], self.ids[places])
+        return replace(self, table=table, **{name: getattr(self, name)[places] for name in _ARRAYS})
 
     @classmethod
     def joined(cls, some: Sequence[Matches]) -> Matches:
         """All of several."""
         tables = pa.concat_tables([one.table for one in some])
-        names = ("buckets", "starts", "ends", "ids")
-        return cls(tables, *(np.concatenate([getattr(one, name) for one in some]) for name in names))
+        return cls(tables, *(np.concatenate([getattr(one, name) for one in some]) for name in _ARRAYS))
 
 
 class Region:
@@ -209,7 +213,7 @@ class Region:
         every = Matches.joined(self._reported)
         may_go = every.ends >= punctuation
         if self._waits:  # until the window is over, which is a tick shorter than what it reaches
-            may_go |= every.starts > before(np.array([punctuation]), self.window - 1)
+            may_go |= every.waited & (every.starts > before(np.array([punctuation]), self.window - 1))
         some = every.chosen(may_go)
         return some.table, some.ids
 
@@ -218,7 +222,11 @@ class Region:
         matches = found.matches
         table, columns = keys_of(found, table, self._keys)
         own = buckets(columns) if len(matches) else np.zeros(0, np.int64)
-        made = Matches(table, own, matches.start_times, matches.end_times, np.zeros(len(matches), np.int64))
+        waited = np.zeros(len(matches), np.bool_)
+        if self._waits and len(matches):
+            waited = may_be_refuted(self._plan.query.pattern, matches.bound)
+        ids = np.zeros(len(matches), np.int64)
+        made = Matches(table, own, matches.start_times, matches.end_times, ids, waited)
         if self._none is None:
             self._none = made.chosen(np.zeros(len(made), np.bool_)) if len(made) else made
         return made
@@ -230,7 +238,7 @@ class Region:
         states = {"chain": self.chain.state(), "wrong": self._wrong.state()}
         if self._reported:
             every = Matches.joined(self._reported)
-            arrays = {"buckets": every.buckets, "starts": every.starts, "ends": every.ends, "ids": every.ids}
+            arrays = {name: getattr(every, name) for name in _ARRAYS}
             states["rows"] = {"table": every.table, **arrays}
         return in_parts(states)
 

@@ -22,6 +22,7 @@ from ouzel.physical import ENGINES
 from ouzel.physical.contract import Counters, Found, Tell
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.finish.non_overlap import NONE_KEPT, keep_apart
+from ouzel.physical.finish.refutable import may_be_refuted
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Many, MatchTable, One, counts_of
 from ouzel.physical.reference.events import Event, Stream, Values
@@ -107,14 +108,19 @@ class Replay:
 
     def _is_final(self, matches: MatchTable, until: int | None) -> Any:
         """Which matches are certain when all events before a time are known; None is the end of the stream."""
-        if until is None or self.wait is None:
-            return np.full(len(matches), until is None)
+        if until is None:
+            return np.ones(len(matches), np.bool_)
         over = matches.end_times < until
         if self.ends_windows:
             # what happens at the end of a window depends on no event of that time
             at_end = matches.end_times - matches.start_times == self.ends_windows
             over |= at_end & (matches.end_times <= until)
-        return over & (matches.start_times <= max(until - self.wait, BEGINNING)) if self.wait else over
+        if self.wait == 0 or not len(matches):
+            return over
+        stands = ~may_be_refuted(self.query.pattern, matches.bound)
+        if self.wait is not None:
+            stands |= matches.start_times <= max(until - self.wait, BEGINNING)
+        return over & stands
 
     def state(self) -> State:
         """The events of the window, and until when matches were reported."""

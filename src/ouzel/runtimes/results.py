@@ -20,7 +20,7 @@ from ouzel.logical.query import BoundQuery
 from ouzel.physical.automaton.closing import window_ends
 from ouzel.physical.contract import Found
 from ouzel.physical.event_table import Integers
-from ouzel.physical.finish.distinct_rows import one_zero
+from ouzel.physical.finish.distinct_rows import one_form
 from ouzel.physical.limit_errors import FEWER, LimitError
 from ouzel.physical.match_table import Many, One, Pieces, ends_of
 from ouzel.physical.meaning import arrow_values, times_column
@@ -56,7 +56,7 @@ def register_table(
 ) -> pa.Table:
     """The matches of a register automaton, of which the first events start and the last ones end at some times."""
     # of equal rows it must not matter which of them was computed
-    columns = {name: one_zero(column) for name, column in register.items()}
+    columns = {name: one_form(column) for name, column in register.items()}
     return pa.table({**columns, **_lifetimes(query, starts, ends)})
 
 

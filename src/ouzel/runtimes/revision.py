@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 import pyarrow as pa
@@ -82,9 +82,9 @@ def speculation_ticks(given: Any, tick: str) -> int | None:
     if isinstance(given, str) and given.strip().lower() == ALL:
         return None
     try:
-        return length_in_ticks(given, tick, "speculation")
+        return length_in_ticks(given, tick, "speculation", ceil)
     except OuzelError:
-        required = "'inf', 0, or a length of time such as '10 minutes'"
+        required = "'inf', 0, or a length of time such as '10 minutes', a timedelta, or a number of ticks"
         raise OuzelError(f"speculation: required {required}; got {given!r}") from None
 
 

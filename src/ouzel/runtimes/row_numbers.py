@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ouzel.logical.values import Kind, from_arrow
 from ouzel.physical.event_table import Integers
-from ouzel.physical.finish.distinct_rows import with_one_zero
+from ouzel.physical.finish.distinct_rows import with_one_form
 from ouzel.physical.meaning import encoded, integers, plain
 
 
@@ -23,7 +23,7 @@ def row_numbers(table: pa.Table) -> Integers:
     >>> row_numbers(pa.table({"a": [1, 1, 1], "b": [None, 2.0, None]})).tolist()
     [0, 1, 0]
     """
-    return _together(with_one_zero(table).columns, table.num_rows)
+    return _together(with_one_form(table).columns, table.num_rows)
 
 
 def _together(columns: Iterable[pa.ChunkedArray], count: int) -> Integers:
@@ -96,7 +96,7 @@ def _fields(column: pa.ChunkedArray) -> list[pa.ChunkedArray]:
     parts = [chunk.flatten() for chunk in column.chunks]
     arrays = [pa.chunked_array([one[k] for one in parts], arrow.field(k).type) for k in range(arrow.num_fields)]
     table = pa.table(arrays, names=[str(k) for k in range(arrow.num_fields)]) if arrays else None
-    return [] if table is None else with_one_zero(table).columns
+    return [] if table is None else with_one_form(table).columns
 
 
 def _lists(column: pa.ChunkedArray) -> Integers:
@@ -106,7 +106,7 @@ def _lists(column: pa.ChunkedArray) -> Integers:
         column = pa.chunked_array([one.cast(pa.list_(pairs)) for one in column.chunks], pa.list_(pairs))
     lengths = pc.list_value_length(column).fill_null(-1).to_numpy().astype(np.int64)
     flat = pa.table({"": pc.list_flatten(column)})
-    elements = _numbers(with_one_zero(flat).column(0))
+    elements = _numbers(with_one_form(flat).column(0))
     begins = np.cumsum(np.maximum(lengths, 0)) - np.maximum(lengths, 0)
     numbers = _next(np.zeros(len(lengths), np.int64), lengths)
     for place in range(int(lengths.max(initial=0))):

@@ -26,7 +26,7 @@ from ouzel.physical.compiled.texts import Texts
 from ouzel.physical.contract import Compute, Found, Intervals
 from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.finish.distinct_rows import rows_in_order, with_one_zero
+from ouzel.physical.finish.distinct_rows import rows_in_order, with_one_form
 from ouzel.physical.match_table import Flags, MatchTable, One
 from ouzel.physical.meaning import arrow_values
 from ouzel.physical.memory.retained import Retained
@@ -79,7 +79,7 @@ def found_rows(
         *(results.written(attributes, events, places, texts) for results in by_state), strict=True
     )
     table = pa.concat_tables(tables)
-    table = table if query.algebra is None else with_one_zero(table)
+    table = table if query.algebra is None else with_one_form(table)
     starts, ends_, start_times, end_times = (np.concatenate(some) for some in zip(*intervals, strict=True))
     order = rows_in_order(table, starts, ends_, distinct=query.algebra is not None)
     spans: Intervals = starts[order], ends_[order], start_times[order], end_times[order]

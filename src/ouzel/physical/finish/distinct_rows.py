@@ -38,36 +38,41 @@ def rows_in_order(rows: pa.Table, starts: Integers, ends: Integers, *, distinct:
     return np.delete(order, repeated)
 
 
-def with_one_zero(rows: pa.Table) -> pa.Table:
-    """The rows with 0.0 in the place of -0.0 in all columns."""
+def with_one_form(rows: pa.Table) -> pa.Table:
+    """The rows with one form of what is equal in all columns."""
     for place, name in enumerate(rows.column_names):
         column = rows.column(place)
-        once = one_zero(column)
+        once = one_form(column)
         rows = rows if once is column else rows.set_column(place, name, once)
     return rows
 
 
-def one_zero(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column with 0.0 in the place of -0.0, which is equal: it must not matter which of them was there."""
+def one_form(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column with 0.0 in the place of -0.0, and one NaN: which of what is equal was there must not matter."""
     is_encoded = pa.types.is_dictionary(column.type)
     value_type = column.type.value_type if is_encoded else column.type
     if not pa.types.is_floating(value_type):
         return column
-    chunks = [_encoded_unsigned(one) if is_encoded else _unsigned(one) for one in column.chunks]
+    chunks = [_encoded_in_one_form(one) if is_encoded else _in_one_form(one) for one in column.chunks]
     return pa.chunked_array(chunks, column.type)
 
 
-def _unsigned(values: pa.Array) -> pa.Array:
+def _in_one_form(values: pa.Array) -> pa.Array:
     if values.type == _DOUBLE and not values.null_count:  # of few of them NumPy makes less ado
-        return pa.array(values.to_numpy() + 0.0)
+        found = values.to_numpy() + 0.0
+        is_none = np.isnan(found)
+        if is_none.any():
+            found[is_none] = np.nan
+        return pa.array(found)
     if pa.types.is_float16(values.type):  # with which Arrow does not compute
-        return _unsigned(values.cast(pa.float32())).cast(pa.float16())
-    return pc.add(values, pa.scalar(0.0, values.type))
+        return _in_one_form(values.cast(pa.float32())).cast(pa.float16())
+    found = pc.add(values, pa.scalar(0.0, values.type))
+    return pc.if_else(pc.is_nan(found), pa.scalar(np.nan, values.type), found)
 
 
-def _encoded_unsigned(values: pa.DictionaryArray) -> pa.Array:
+def _encoded_in_one_form(values: pa.DictionaryArray) -> pa.Array:
     return pa.DictionaryArray.from_arrays(
-        values.indices, _unsigned(values.dictionary), ordered=values.type.ordered
+        values.indices, _in_one_form(values.dictionary), ordered=values.type.ordered
     )
 
 

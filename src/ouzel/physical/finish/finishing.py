@@ -21,6 +21,7 @@ from ouzel.physical.finish.negation import Refutation
 from ouzel.physical.finish.non_overlap import NONE_KEPT, keep_apart
 from ouzel.physical.finish.order import in_order, rises, sequences_in_order, used_events
 from ouzel.physical.finish.pending import Pending, released
+from ouzel.physical.finish.refutable import may_be_refuted
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import Bound, Many, MatchTable, chosen, counts_of, ends_of, numbers_held, outermost
 from ouzel.physical.memory.retained import Retained
@@ -103,7 +104,7 @@ class Finishing:
         return _kept(bound, fits)
 
     def _final(self, bound: Bound, base: int, now: int | None, seen: int) -> Bound:
-        """The matches, of this batch or before, whose window has passed and that nothing refuted."""
+        """The matches, of this batch or before, that nothing has refuted, and nothing can any more."""
         retained, pending = self.retained, self.pending
         pending.add(bound)
         size = 16 * sum(map(len, pending.columns())) / max(len(pending), 1) + 32
@@ -120,7 +121,7 @@ class Finishing:
         first, last = self._edges(pending.bound)
         if self.scattered:
             first = outermost(pending.bound, retained.openings, retained.ends)[0]
-        pending.stands |= ~retained.alive(now, first)
+        pending.stands |= ~(retained.alive(now, first) & may_be_refuted(self.query.pattern, pending.bound))
         out = released(pending.stands, retained.ends[last], in_order=self.query.non_overlap)
         final = _kept(pending.bound, out)
         if out.any():

@@ -14,7 +14,7 @@ from ouzel.physical.automaton.edges import End
 from ouzel.physical.compiled.compute import compute_by_row
 from ouzel.physical.contract import Counters, Found, Intervals
 from ouzel.physical.event_table import EventTable, Integers
-from ouzel.physical.finish.distinct_rows import distinct_in_order, with_one_zero
+from ouzel.physical.finish.distinct_rows import distinct_in_order, with_one_form
 from ouzel.physical.finish.order import ranks_of
 from ouzel.physical.limits import Limits
 from ouzel.physical.match_table import MatchTable, One
@@ -107,7 +107,7 @@ def _rows(query: BoundQuery, outline: Outline, caught: Caught, quota: Quota) -> 
             tables.append(table)
             spans.append(intervals)
             owners.append(own.owners)
-    table, owner = with_one_zero(pa.concat_tables(tables)), np.concatenate(owners)
+    table, owner = with_one_form(pa.concat_tables(tables)), np.concatenate(owners)
     starts, ends, start_times, end_times = (np.concatenate(some) for some in zip(*spans, strict=True))
     # whose they are comes before what they are
     content = [pa.chunked_array([owner]), *table.columns]
