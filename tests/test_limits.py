@@ -98,7 +98,10 @@ COUNTING = "OUTPUT AGGREGATE where the number of matches is enough; "
             "SEQ(A a, !(A n), B b) WHERE n.ts < 0 RETURN count(*) AS n OUTPUT AGGREGATE",
             "or skip_till_next_match; ",
         ),
-        ("SEQ(A+ a[], B b) WHERE skip_till_next_match {b.ts > 0}", "or more conditions; OUTPUT AGGREGATE or"),
+        (
+            "SEQ(A+ a[], B b) WHERE skip_till_next_match {b.ts > 0}",
+            "or more conditions; OUTPUT AGGREGATE or compressed",
+        ),
     ],
 )
 def test_hints_suit_the_query(query: str, hint: str) -> None:
@@ -112,7 +115,7 @@ def test_hints_suit_the_query(query: str, hint: str) -> None:
     assert wanted in str(caught.value)
     with pytest.raises(oz.OuzelError) as caught:
         matcher.push(table)
-    assert wanted in str(caught.value)
+    assert wanted.replace(" or mode='compressed'", "") in str(caught.value)
 
 
 @pytest.mark.parametrize("name", [name for name in GROWING if name not in NOT_SHED])

@@ -148,6 +148,7 @@ def test_what_cannot_be_applied(feed: Feed, tmp_path: Path) -> None:
         ("match_id bigint PRIMARY KEY DEFERRABLE, a text, b text", "a key on match_id alone"),
         ("match_id bigint PRIMARY KEY, a text", '"own" lacks b'),
         ("match_id bigint PRIMARY KEY, a text, b text, c int NOT NULL", '"own" wants values for c'),
+        ("match_id bigint PRIMARY KEY, a text, b boolean", 'column "b" is of type boolean but expression'),
         ("match_id bigint UNIQUE, a text, b text, c int NOT NULL DEFAULT 1, d serial, e int", None),
     ],
 )
@@ -157,7 +158,7 @@ def test_a_table_of_ones_own(spark: SparkSession, postgres: str, columns: str, m
     with sink._connected(spark) as connection:
         connection.createStatement().execute(f"DROP TABLE IF EXISTS own; CREATE TABLE own ({columns})")
     if message is not None:
-        with pytest.raises(oz.OuzelError, match=f"upsert: required .*{message}"):
+        with pytest.raises(oz.OuzelError, match=message):
             sink.check(changes)
         return
     sink.check(changes)
@@ -166,17 +167,49 @@ def test_a_table_of_ones_own(spark: SparkSession, postgres: str, columns: str, m
     assert (row["match_id"], row["a"], row["c"]) == (7, "x", 1)
 
 
+def test_a_table_that_has_matches_is_not_begun_with(feed: Feed, postgres: str, tmp_path: Path) -> None:
+    feed.schema = WITH_OP
+    given, left = corrected(stream(3, 40, 60), 3, 20)
+    feed.add(given, [LAST])
+    run(feed, postgres, "begun")
+    for name, checkpoint, message in (
+        ("begun", tmp_path / "new", 'a table without matches beside a new checkpoint, .*; "begun" has some'),
+        ("other", feed.checkpoint, "the table to which its changes were applied, .*, begun; got .*, other\n"),
+    ):
+        changes = oz.match(feed.read(), BETWEEN, **HOW)
+        with pytest.raises(oz.OuzelError, match=message):
+            oz.write_stream(changes, postgres, upsert=name, checkpoint=checkpoint, available_now=True)
+    run(feed, postgres, "begun")
+    assert rows_of(table(feed.spark, postgres, "begun")) == expected(left, BETWEEN)
+
+
+def test_a_table_of_ones_own_beside_it(spark: SparkSession, postgres: str) -> None:
+    sink, changes = Postgres(postgres, "near", {}), spark.createDataFrame([(1, 7)], "op byte, match_id long")
+    with sink._connected(spark) as connection:
+        connection.createStatement().execute("CREATE TABLE near__ouzel AS SELECT 42 AS answer")
+    with pytest.raises(oz.OuzelError, match=r'no table "near__ouzel", .* none of Ouzel'):
+        sink.check(changes)
+    assert [row["answer"] for row in read(spark, postgres, "near__ouzel").collect()] == [42]
+    # what a crash has left is
+    with sink._connected(spark) as connection:
+        connection.createStatement().execute("DROP TABLE near__ouzel")
+        connection.createStatement().execute("CREATE TABLE near__ouzel AS SELECT 1::smallint op, 9 match_id")
+    sink.check(changes)
+    sink(changes, 0)
+    assert [row["match_id"] for row in read(spark, postgres, "near").collect()] == [7]
+
+
 @pytest.mark.parametrize("name", ["t" * 56, "t" * 57, "t" * 63, "ü" * 31])
 def test_a_name_as_long_as_it_may_be(spark: SparkSession, postgres: str, name: str) -> None:
     sink, before = Postgres(postgres, name, {}), "(match_id bigint PRIMARY KEY, a text, more text)"
     changes = spark.createDataFrame([(1, 7, "x")], "op byte, match_id long, a string")
     with sink._connected(spark) as connection:
-        connection.createStatement().execute(f"CREATE TABLE {sink.table} {before}")
-        own = f"INSERT INTO {sink.table} VALUES (-1, 'own', 'one')"  # noqa: S608 - names are quoted
+        connection.createStatement().execute(f"CREATE TABLE {sink.table.name} {before}")
+        own = f"INSERT INTO {sink.table.name} VALUES (-1, 'own', 'one')"  # noqa: S608 - names are quoted
         connection.createStatement().execute(own)
     sink.check(changes)
     sink(changes, 0)
-    found = read(spark, postgres, sink.table).orderBy("match_id").collect()
+    found = read(spark, postgres, sink.table.name).orderBy("match_id").collect()
     assert [tuple(row) for row in found] == [(-1, "own", "one"), (7, "x", None)]
 
 
@@ -195,7 +228,7 @@ def test_a_schema_in_which_no_table_can_be_made(spark: SparkSession, postgres: s
     own = Postgres(postgres, "their own.t", {})
     own.check(changes)
     own(changes, 0)
-    assert read(spark, postgres, own.table).count() == 1
+    assert read(spark, postgres, own.table.name).count() == 1
     reader = Postgres(postgres.replace("user=ouzel", "user=reader"), "their own.t", {})
     with pytest.raises(oz.OuzelError, match='the right to make tables in the schema "their own"'):
         reader.check(changes)

@@ -10,7 +10,7 @@ from ouzel.errors import OuzelError
 
 
 def draw(title: str, rows: Sequence[Row], figure: str, path: Path) -> None:
-    """Write a plot; on a logarithmic scale, as the papers' are."""
+    """Write a plot as SVG; on a logarithmic scale, as the papers' are."""
     try:
         # not pyplot, which looks for a screen
         from matplotlib.figure import Figure
@@ -28,4 +28,4 @@ def draw(title: str, rows: Sequence[Row], figure: str, path: Path) -> None:
     axes.set_title(title, loc="left", wrap=True, fontsize="medium")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    page.savefig(path, dpi=120)
+    page.savefig(path, dpi=120, format="svg")

@@ -62,7 +62,9 @@ def bench(
                 places[to].write_text(json.dumps(figures, indent=1), encoding="utf-8")
         if plots is not None:
             plots.mkdir(parents=True, exist_ok=True)
-            draw(f"{name}: {experiment.title}", rows, experiment.drawn, plots / f"{name}.svg")
+            path = plots / f"{name}.svg"
+            with whole_files([path]) as places, naming(path):
+                draw(f"{name}: {experiment.title}", rows, experiment.drawn, places[path])
 
 
 def _run(name: str, experiment: Experiment, events: int, runs: int) -> list[Row]:

@@ -161,6 +161,8 @@ OPTIONS = (
     (r"\bmax_(runs|matches|memory)\b", r"--max-\1"),
     (r"\bon_limit='(\w+)'", r"--on-limit \1"),
     (r" or mode='compressed'", ""),
+    (r"\bTrue beside the directory of a Delta", "'delta' beside the directory of a Delta"),
+    (r"\boz\.match\(…, op=…\) and .* make one; of several queries, select one", "--op and --speculation make one"),
     (r"\bencoding='([\w-]+)'", r"--encoding \1"),
     (r"\bdelimiter='\\t'", "--delimiter tab"),
     (r"\bdelimiter='(.)'", r"--delimiter '\1'"),

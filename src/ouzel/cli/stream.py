@@ -163,7 +163,8 @@ def run_stream(asked: Asked, stream: Stream, options: dict[str, Any], master: st
     _summarise(running.numbers, stream.checkpoint if stopped.is_set() else None)
     if error is not None:
         full = [str(place) for place in (stream.checkpoint, stream.to) if place is not None and is_full(place)]
-        if NO_SPACE in str(error) and full:
+        # not every error that comes of it says so
+        if full and (NO_SPACE in str(error) or "ouzel.errors." not in str(error)):
             raise oz.OuzelError(f"no space is left on the disk of {' and '.join(full)}; {GO_ON}")
         if stream.to is None and "BrokenPipeError" in str(error):
             raise BrokenPipeError

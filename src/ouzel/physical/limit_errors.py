@@ -12,7 +12,8 @@ from ouzel.logical.pattern import Binds, Conjunction, Pattern, Step
 from ouzel.logical.query import BoundQuery
 
 FEWER = "a narrower window, more conditions, or skip_till_next_match"
-COUNTING = "OUTPUT AGGREGATE or mode='compressed' where the number of matches is enough"
+COMPRESSED = " or mode='compressed'"
+COUNTING = f"OUTPUT AGGREGATE{COMPRESSED} where the number of matches is enough"
 LASTING = "more conditions, such as duration() <= … in every next and fold"
 
 AUTOMATON = "a narrower window, or more conditions on the arcs that leave the start"
@@ -37,12 +38,15 @@ class LimitError(OuzelError):
 
 
 @contextmanager
-def advising(query: BoundQuery, called: str = "") -> Iterator[None]:
+def advising(query: BoundQuery, called: str = "", *, in_matcher: bool = False) -> Iterator[None]:
     """Let errors of limits in here suit a query, and say what it is called, where there are several."""
     try:
         yield
     except LimitError as error:
-        raise error.about(query, called) from None
+        told = error.about(query, called)
+        # which has no modes
+        hints = (hint.replace(COMPRESSED, "") if in_matcher else hint for hint in told.hints)
+        raise LimitError(told.message, *hints) from None
 
 
 def of_list(query: BoundQuery) -> str:
@@ -68,7 +72,7 @@ def _suiting(hint: str, query: BoundQuery) -> str:
     if hint == COUNTING and query.aggregates:
         return ""
     if hint == COUNTING and not (is_plain and _has_graph(query)):
-        return COUNTING.replace(" or mode='compressed'", "")
+        return COUNTING.replace(COMPRESSED, "")
     return hint
 
 

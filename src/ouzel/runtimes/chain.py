@@ -336,7 +336,7 @@ class _Link:
         """Let errors of limits suit the query, with its name if there are others; plans of several see to it."""
         if len(self.plans) > 1:
             return nullcontext()
-        return advising(self.plan.query, "" if is_alone else of_list(self.plan.query))
+        return advising(self.plan.query, "" if is_alone else of_list(self.plan.query), in_matcher=True)
 
     def push(self, events: EventTable, until: int | None) -> list[Found]:
         """Match events; none that ends before a time will follow."""

@@ -170,7 +170,7 @@ class MembersMatching:
         self._none = events.none() if self._none is None else self._none
         tables, spans = [], []
         for id_, one in self.alone.items():
-            with advising(query, of_set(id_)):
+            with advising(query, of_set(id_), in_matcher=True):
                 found, table = one.found(events, now)
             if table.num_rows:
                 tables.append(with_id(table, self.members.id, id_, self.members.id_type))

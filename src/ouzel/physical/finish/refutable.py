@@ -2,33 +2,56 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ouzel.logical.pattern import Conjunction, Disjunction, Pattern, Step
+from ouzel.logical.pattern import Conjunction, Disjunction, Pattern, Sequence, Step
 from ouzel.physical.match_table import Bound, Flags, is_bound
 
 
 def may_be_refuted(pattern: Pattern, bound: Bound) -> Flags:
     """Of which matches an event may stand at the end of the pattern, or around it, that must not."""
-    return _behind(pattern, bound)[0]
+    found = _look(pattern, bound)
+    return found.behind | found.around
 
 
-def _behind(pattern: Pattern, bound: Bound) -> tuple[Flags, Flags]:
-    """Whether there is a negative component behind what is bound, and whether nothing is."""
+class _Look(NamedTuple):
+    """Of each match, whether a part of the pattern bound nothing, and where it has negative components."""
+
+    is_empty: Flags
+    behind: Flags
+    """Behind all that it bound."""
+    around: Flags
+    """With operands of & that look around the whole match, wherever they stand."""
+
+
+def _look(pattern: Pattern, bound: Bound) -> _Look:
     count = len(next(iter(bound.values())))
+    none = np.zeros(count, np.bool_)
     if isinstance(pattern, Step):
         component = pattern.component
-        if component.negative:
-            return np.ones(count, np.bool_), np.ones(count, np.bool_)
-        return np.zeros(count, np.bool_), ~is_bound(bound[component.variable])
-    parts = [_behind(item, bound) for item in pattern.items]
-    nothing = np.logical_and.reduce([empty for _found, empty in parts])
-    if isinstance(pattern, Conjunction):  # whose negative operands look around the whole match
-        return np.logical_or.reduce([found for found, _empty in parts]), nothing
-    if isinstance(pattern, Disjunction):  # of which one item was chosen, any if nothing is bound
-        return np.logical_or.reduce([found & (~empty | nothing) for found, empty in parts]), nothing
-    refutable, is_open = np.zeros(count, np.bool_), np.ones(count, np.bool_)
-    for found, empty in reversed(parts):
-        refutable |= is_open & found
-        is_open &= empty
-    return refutable, nothing
+        return (
+            _Look(~none, ~none, none)
+            if component.negative
+            else _Look(~is_bound(bound[component.variable]), none, none)
+        )
+    parts = [_look(item, bound) for item in pattern.items]
+    is_empty = np.logical_and.reduce([one.is_empty for one in parts])
+    if isinstance(pattern, Disjunction):  # one item was chosen: any, if nothing is bound
+        parts = [_Look(*(flags & (~one.is_empty | is_empty) for flags in one)) for one in parts]
+    around = np.logical_or.reduce([one.around for one in parts])
+    if isinstance(pattern, Sequence):
+        return _Look(is_empty, _behind_last(parts), around)
+    if isinstance(pattern, Conjunction):
+        around = around | any(isinstance(item, Step) and item.component.negative for item in pattern.items)
+    return _Look(is_empty, np.logical_or.reduce([one.behind for one in parts]), around)
+
+
+def _behind_last(parts: list[_Look]) -> Flags:
+    """Whether there is a negative component behind the last of some parts in order that bound something."""
+    behind, is_open = np.zeros_like(parts[0].behind), np.ones_like(parts[0].behind)
+    for one in reversed(parts):
+        behind |= is_open & one.behind
+        is_open &= one.is_empty
+    return behind

@@ -113,13 +113,13 @@ class Computations:
                 if made.silent > MOST_SILENT:
                     raise LimitError(
                         f"more than {MOST_SILENT:,} arcs that consume nothing, one after the other",
-                        f"a fence that ends the cycle of arc '{arc.id}'",
+                        f"a condition that ends the cycle of arc '{arc.id}'",
                     )
                 count += 1
                 if count > MOST_MADE:
                     raise LimitError(
                         f"more than {MOST_MADE:,} computations by arcs that consume nothing, at one event",
-                        f"fences that let fewer through cycles such as that of arc '{arc.id}'",
+                        f"conditions that let fewer through cycles such as that of arc '{arc.id}'",
                     )
                 waiting.append(made)
                 yield made

@@ -23,9 +23,10 @@ _IN_SPARK = (
     "org.tukaani",
     "org.xerial.snappy",
 )
+KAFKA_PACKAGE = f"{_KAFKA}:{pyspark.__version__}"
 # A repository may lag behind PyPI: the second of each runs on Spark 4.3 too.
 KAFKA = (
-    Jars((f"{_KAFKA}:{pyspark.__version__}",), _IN_SPARK),
+    Jars((KAFKA_PACKAGE,), _IN_SPARK),
     Jars((f"{_KAFKA}:4.2.0",), _IN_SPARK, forced=(f"{_TOKENS}:4.0.0",)),
 )
 POSTGRES = (Jars(("org.postgresql:postgresql:42.7.8",), ("org.checkerframework",)),)

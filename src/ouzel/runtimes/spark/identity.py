@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FILE = "ouzel.json"
 NO_RULES = "none"
+TABLE = "table"
 
 _streams: WeakKeyDictionary[DataFrame, StreamTask] = WeakKeyDictionary()
 
@@ -37,14 +38,23 @@ def is_in_json(matches: DataFrame) -> bool:
     return stream is not None and stream.task.open and len(stream.outputs) == 1
 
 
-def check_checkpoint(matches: DataFrame, checkpoint: str | Path) -> None:
-    """Refuse the checkpoint of another query; in a new one, write down which query begins it."""
+def is_begun(matches: DataFrame, checkpoint: str | Path) -> bool:
+    """Whether a stream goes on from a checkpoint, and does not begin there."""
+    session = matches.sparkSession
+    return hasattr(session, "_jvm") and _Place(session, str(checkpoint)).is_begun()
+
+
+def check_checkpoint(matches: DataFrame, checkpoint: str | Path, table: str | None = None) -> None:
+    """Refuse the checkpoint of another query; in a new one, write down which query begins it.
+
+    A `table` to which changes are applied is to be the same, too: one half of the matches in each would be none.
+    """
     stream = _streams.get(matches)
     session = matches.sparkSession
     if stream is None or not hasattr(session, "_jvm"):
         return
     place = _Place(session, str(checkpoint))
-    own = _identity(stream)
+    own = _identity(stream) | ({} if table is None else {TABLE: table})
     if not place.is_begun():
         place.write(json.dumps(own, indent=1))
         return
@@ -65,11 +75,18 @@ def check_identity(text: str, own: dict[str, Any], checkpoint: str) -> None:
             old, new = ((one.get(part, NO_RULES) if part == "rules" else one[part]) for one in (before, own))
             if old != new:
                 different.append(f"{part}: {old}, now {new}")
+        table = before.get(TABLE)
     except (AttributeError, KeyError, TypeError):
         raise StateError(
             f"checkpoint '{checkpoint}': required an {FILE} that Ouzel has written; got another\n"
             "  hint: begin a new checkpoint, or remove that file if something else has written it"
         ) from None
+    if table is not None and table != own.get(TABLE):
+        raise StateError(
+            f"checkpoint '{checkpoint}': required the table to which its changes were applied, {table}; got "
+            f"{own.get(TABLE, 'none')}\n  hint: go on with that table, or begin a new checkpoint; if it was "
+            f"moved, write its new place into the {FILE} of the checkpoint"
+        )
     if different:
         raise StateError(
             f"checkpoint '{checkpoint}': required the query that it was begun with; got another\n  "

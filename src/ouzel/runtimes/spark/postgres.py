@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
-from ouzel.errors import OuzelError, listed
+from ouzel.errors import OuzelError
 from ouzel.runtimes.op_column import INSERT, WITHDRAW
 from ouzel.runtimes.reported import MATCH_ID, OP
 from ouzel.runtimes.spark.columns import backquoted
 from ouzel.runtimes.spark.connectors import POSTGRES_DRIVER, postgres_jars
+from ouzel.runtimes.spark.postgres_table import Table, quoted_name
 from ouzel.runtimes.spark.watching import is_connect
 
 if TYPE_CHECKING:
@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 SCHEME = "jdbc:postgresql:"
-BESIDE = "__ouzel"
-"""How the name of the table ends to which a micro-batch is written before it is applied."""
-LONGEST = 63
-"""PostgreSQL cuts names that have more bytes, and takes those for the same that then are."""
-
-_COLUMNS = """
-    SELECT attname, attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = '', EXISTS (
-        SELECT FROM pg_index WHERE indrelid = attrelid AND indnkeyatts = 1 AND indkey[0] = attnum
-            AND indisunique AND indisvalid AND indimmediate AND indpred IS NULL)
-    FROM pg_attribute WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped"""
-"""The columns of a table, whether they want a value, and whether each is a key by itself."""
-_SCHEMA = "SELECT {0}, has_schema_privilege({0}, 'CREATE')"
-"""The schema of a table, if there is one, and whether tables can be made in it."""
 
 
 def is_postgres(place: str) -> bool:
@@ -48,84 +35,46 @@ class Postgres:
         """`options` are those of the connection: `user`, `password`, and whatever the driver knows."""
         self.url = url
         self.options = {name: str(value) for name, value in options.items()}
-        self._names = table.split(".")
-        self.table, self.beside = quoted(table), quoted(".".join([*self._names[:-1], beside(self._names[-1])]))
+        self.table = Table(table)
 
-    def check(self, changes: DataFrame) -> None:
-        """Find the driver, connect, and look whether the table can take changes, if it is there."""
+    def check(self, changes: DataFrame, *, begins: bool = False) -> None:
+        """Find the driver, connect, look whether the table can take changes, and make it if it is not there.
+
+        Where a stream begins, ids do too: there must be none in the table.
+        """
         session = changes.sparkSession
         if is_connect(session):
             raise OuzelError("upsert: not to be had over Spark Connect\n  hint: write a change log, and apply it")
-        for name in (*self._names, *changes.columns):
-            if len(name.encode()) > LONGEST:
-                raise OuzelError(
-                    f"upsert: required names of at most {LONGEST} bytes, as PostgreSQL has; got '{name}'"
-                )
+        self.table.check_names(changes.columns)
         with self._connected(session) as connection:
-            self._check_schema(connection)
-            if self._is_there(connection):
-                self._check_table(connection, [name for name in changes.columns if name != OP])
-
-    def _check_schema(self, connection: Any) -> None:
-        """Refuse a schema in which no table can be made: changes are written to one beside."""
-        *schema, _name = self._names
-        named = "to_regnamespace(?)" if schema else "quote_ident(current_schema())::regnamespace"
-        asked = connection.prepareStatement(_SCHEMA.format(named))
-        for number in range(2 * len(schema)):
-            asked.setString(number + 1, quoted_name(schema[0]))
-        found = asked.executeQuery()
-        found.next()
-        if found.getString(1) is None:
-            raise OuzelError(f"upsert: required a schema that is there; got the table {self.table}")
-        if not found.getBoolean(2):
-            raise OuzelError(
-                f"upsert: required the right to make tables in the schema {found.getString(1)}, as changes are "
-                f"written to {self.beside} before they are applied\n  hint: GRANT CREATE ON SCHEMA"
-            )
-
-    def _check_table(self, connection: Any, names: list[str]) -> None:
-        asked = connection.prepareStatement(_COLUMNS)
-        asked.setString(1, self.table)
-        found, columns, key = asked.executeQuery(), {}, False
-        while found.next():
-            columns[str(found.getString(1))] = bool(found.getBoolean(2))
-            key |= str(found.getString(1)) == MATCH_ID and bool(found.getBoolean(3))
-        missing = [name for name in names if name not in columns]
-        wanted = [name for name, is_wanted in columns.items() if is_wanted and name not in names]
-        if missing or wanted:
-            problem = f"lacks {listed(missing)}" if missing else f"wants values for {listed(wanted)}"
-            raise OuzelError(f"upsert: required a table with the columns of the changes; {self.table} {problem}")
-        if not key:
-            raise OuzelError(
-                f"upsert: required a key on match_id alone, by which changes are applied; {self.table} has none\n"
-                f"  hint: ALTER TABLE {self.table} ADD UNIQUE ({MATCH_ID})"
-            )
+            self.table.check(connection, changes.columns)
+        # whether types suit is best seen by trying
+        self._apply(session.createDataFrame([], changes.schema))
+        if begins:
+            with self._connected(session) as connection:
+                self.table.check_is_empty(connection)
 
     def __call__(self, changes: DataFrame, batch: int) -> None:  # noqa: ARG002
         """Apply the changes of a micro-batch."""
+        self._apply(changes)
+
+    def _apply(self, changes: DataFrame) -> None:
         flat = changes.select([flattened(field.name, field.dataType) for field in changes.schema])
         properties = {**self.options, "driver": POSTGRES_DRIVER}
         try:
-            flat.write.mode("overwrite").jdbc(self.url, self.beside, properties=properties)
+            flat.write.mode("overwrite").jdbc(self.url, self.table.beside, properties=properties)
         except Py4JJavaError as error:
-            raise OuzelError(f"PostgreSQL, table {self.beside}: {_root(error.java_exception)}") from error
+            raise OuzelError(f"PostgreSQL, table {self.table.beside}: {_root(error.java_exception)}") from error
         with self._connected(changes.sparkSession) as connection:
             connection.setAutoCommit(False)
             statement = connection.createStatement()
-            for sql in self._statements(changes.columns, is_new=not self._is_there(connection)):
+            for sql in self._statements(changes.columns, is_new=not self.table.is_there(connection)):
                 statement.execute(sql)
             connection.commit()
 
-    def _is_there(self, connection: Any) -> bool:
-        asked = connection.prepareStatement("SELECT to_regclass(?) IS NOT NULL")
-        asked.setString(1, self.table)
-        found = asked.executeQuery()
-        found.next()
-        return bool(found.getBoolean(1))
-
     def _statements(self, names: list[str], *, is_new: bool) -> Iterator[str]:
         """What applies the changes; a task that was tried again may have written some of them twice."""
-        table, beside, key = self.table, self.beside, quoted_name(MATCH_ID)
+        table, beside, key = self.table.name, self.table.beside, quoted_name(MATCH_ID)
         columns = ", ".join(quoted_name(name) for name in names if name != OP)
         if is_new:
             yield f"CREATE TABLE {table} AS SELECT {columns} FROM {beside} LIMIT 0"  # noqa: S608 - names are quoted
@@ -150,7 +99,7 @@ class Postgres:
         try:
             yield connection
         except Py4JJavaError as error:
-            raise OuzelError(f"PostgreSQL, table {self.table}: {error.java_exception.getMessage()}") from None
+            raise OuzelError(f"PostgreSQL, table {self.table.name}: {error.java_exception.getMessage()}") from None
         finally:
             connection.close()
 
@@ -187,29 +136,3 @@ def flattened(name: str, kind: DataType) -> Column:
     if not isinstance(inner, MapType | StructType):
         return column
     return f.to_json(column, {"ignoreNullFields": "false"}).alias(name)
-
-
-def beside(name: str) -> str:
-    """The name of the table beside one, which is another name also where it has to be cut.
-
-    >>> beside("thefts")
-    'thefts__ouzel'
-    """
-    if len((name + BESIDE).encode()) <= LONGEST:
-        return name + BESIDE
-    end = f"_{sha256(name.encode()).hexdigest()[:16]}{BESIDE}"
-    return name.encode()[: LONGEST - len(end)].decode(errors="ignore") + end
-
-
-def quoted(table: str) -> str:
-    """The name of a table, perhaps with that of its schema before it, in quotes.
-
-    >>> quoted("shop.thefts")
-    '"shop"."thefts"'
-    """
-    return ".".join(map(quoted_name, table.split(".")))
-
-
-def quoted_name(name: str) -> str:
-    """A name in quotes."""
-    return '"' + name.replace('"', '""') + '"'

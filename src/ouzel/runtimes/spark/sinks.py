@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ouzel.errors import OuzelError
 from ouzel.runtimes.spark.columns import backquoted
-from ouzel.runtimes.spark.identity import check_checkpoint, is_in_json
+from ouzel.runtimes.spark.identity import check_checkpoint, is_begun, is_in_json
 from ouzel.runtimes.spark.postgres import is_postgres
 from ouzel.runtimes.spark.sink_log import check_written
-from ouzel.runtimes.spark.sources import FORMATS
+from ouzel.runtimes.spark.sources import FORMATS, needing_kafka
 from ouzel.runtimes.spark.topics import topic_of
-from ouzel.runtimes.spark.upserts import upsert_to
+from ouzel.runtimes.spark.upserts import upsert_to, without_secrets
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -50,10 +50,11 @@ def write_stream(
         raise OuzelError(
             f"write_stream: required a stream of matches, as oz.match makes it of a stream; got {got}"
         )
-    topic = topic_of(str(to))
+    topic, table = topic_of(str(to)), None
     if upsert is not None and upsert is not False:
         sink = upsert_to(matches, str(to), upsert, options)
-        sink.check(matches)
+        sink.check(matches, begins=not is_begun(matches, checkpoint))
+        table = f"{without_secrets(str(to))}, {upsert}"
         writer = matches.writeStream.foreachBatch(sink.__call__)
     elif is_postgres(str(to)):
         raise OuzelError("a database: required upsert='…' beside it, the name of a table")
@@ -67,17 +68,23 @@ def write_stream(
             raise OuzelError(f"'{to}': required a name that ends in {known}, or a format; got neither")
         check_written(matches.sparkSession, to, checkpoint)
         writer = matches.writeStream.format(kind).options(**options).option("path", str(to))
-    return started(matches, writer, checkpoint, available_now=available_now)
+    return started(matches, writer, checkpoint, available_now=available_now, table=table)
 
 
 def started(
-    matches: DataFrame, writer: DataStreamWriter, checkpoint: str | Path, *, available_now: bool
+    matches: DataFrame,
+    writer: DataStreamWriter,
+    checkpoint: str | Path,
+    *,
+    available_now: bool,
+    table: str | None = None,
 ) -> StreamingQuery:
     """Start a stream of matches, to end when it has seen what is there now, or never."""
-    check_checkpoint(matches, checkpoint)
+    check_checkpoint(matches, checkpoint, table)
     if available_now:
         writer = writer.trigger(availableNow=True)
-    return writer.option("checkpointLocation", str(checkpoint)).start()
+    with needing_kafka():
+        return writer.option("checkpointLocation", str(checkpoint)).start()
 
 
 def as_json(matches: DataFrame) -> Column:

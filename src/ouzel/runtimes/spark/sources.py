@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,8 +79,28 @@ def _events(
             "or an Avro schema; got none"
         )
     reader = session.readStream.format("kafka").options(startingOffsets="earliest").options(**topic.broker)
-    values = reader.options(**options).option("subscribe", topic.name).load()
+    with needing_kafka():
+        values = reader.options(**options).option("subscribe", topic.name).load()
     return values.select(_parsed(schema).alias("event")).select("event.*")
+
+
+@contextmanager
+def needing_kafka() -> Iterator[None]:
+    """Say what is to be done where the session has no connector to Kafka: once it is made, it cannot get one."""
+    from pyspark.errors import AnalysisException
+
+    from ouzel.runtimes.spark.connectors import KAFKA_PACKAGE
+
+    try:
+        yield
+    except AnalysisException as error:
+        if "data source: kafka" not in str(error):
+            raise
+        raise OuzelError(
+            "kafka://: required a Spark session with the connector to Kafka; got one that was made without it\n"
+            "  hint: let oz.read_stream make the session; or make it with Spark's own spark.jars.packages="
+            f"{KAFKA_PACKAGE}"
+        ) from None
 
 
 def _parsed(schema: str | StructType) -> Column:

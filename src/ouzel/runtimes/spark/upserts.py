@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Upsert(Protocol):
     """What is done with the changes of a micro-batch."""
 
-    def check(self, changes: DataFrame) -> None:
-        """Refuse what cannot work, before the stream is started."""
+    def check(self, changes: DataFrame, *, begins: bool = False) -> None:
+        """Refuse what cannot work, before the stream is started; for the first time, or again."""
 
     def __call__(self, changes: DataFrame, batch: int) -> None:
         """Apply them."""
@@ -64,7 +64,7 @@ class Delta:
         """It is made when the first changes come, if it is not there."""
         self.path = path
 
-    def check(self, changes: DataFrame) -> None:  # noqa: ARG002
+    def check(self, changes: DataFrame, *, begins: bool = False) -> None:  # noqa: ARG002
         """Refuse to begin without the package."""
         if find_spec("delta") is None:
             raise OuzelError(
