@@ -49,12 +49,13 @@ def test_an_automaton_is_run_and_explained(files: Cli, query: str) -> None:
     [
         ('{"start": "q0",', "in 'v.json': Expecting property name"),
         ('{"start": "q0", "final": ["q1"]}', "automaton: no 'arcs'"),
-        ("[1, 2]", "automaton: got [1, 2]"),
+        ("[1, 2]", "in 'v.json': got [1, 2]"),
         ("null", "in 'v.json': got null"),
+        ('"PATTERN A"', "in 'v.json': got \"PATTERN A\""),
         ("PATTERN A a", "required: an automaton in JSON: an object with start, final and arcs"),
         (json.dumps({**SPEC, "arcs": [{"source": "q0", "target": "q2", "when": "e.x >"}]}), "in 'v.json'"),
     ],
-    ids=["cut off", "no arcs", "a list", "null", "a text", "a condition"],
+    ids=["cut off", "no arcs", "a list", "null", "a text in JSON", "a text", "a condition"],
 )
 def test_json_that_is_no_automaton(files: Cli, content: str, message: str) -> None:
     Path("v.json").write_text(content)

@@ -27,7 +27,8 @@ def text_of(given: Any) -> str:
     if isinstance(given, Stream | Automaton | Queries):
         return given.text
     if not isinstance(given, list | tuple):
-        raise OuzelError(f"query: required {REQUIRED}; got {type(given).__name__}")
+        hint = "\n  hint: oz.automaton(…) makes one of a specification" if isinstance(given, Mapping) else ""
+        raise OuzelError(f"query: required {REQUIRED}; got {type(given).__name__}{hint}")
     if not given:
         raise OuzelError(
             "query: required at least one query in the list; got an empty list\n"

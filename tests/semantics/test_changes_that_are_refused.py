@@ -39,6 +39,18 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no id": (lambda: of_a_set().set_params(2.5, least=1), "set_params: required an id of type int64; got 2.5"),
     "broken": (lambda: one().replace(None, "PATTERN SEQ(A a"), "the query ends too early"),
     "unknown attribute": (lambda: one().replace(None, "PATTERN A a WHERE a.z > 1"), "'z'"),
+    "a specification": (
+        lambda: automaton().replace(None, cast(Any, AUTOMATON.spec)),
+        "hint: oz.automaton(…) makes one of a specification",
+    ),
+    "arcs as a text": (
+        lambda: automaton().change(add='[{"id": "z"}]'),
+        'change(add=…): required a list; got \'[{"id": "z"}]\'\n  hint: json.loads',
+    ),
+    "at the end of time": (
+        lambda: automaton().change(remove=["on"], at=2**63 - 1),
+        "change: at 9223372036854775807, at which no event can be",
+    ),
     "no query": (lambda: one().replace(None, 7), "replace: required a text, an expression or an automaton"),
     "several queries": (lambda: one().replace(None, "PATTERN A PATTERN B"), "replace: required one query; got 2"),
     "no parameters": (lambda: one().set_params(None, z=1), "the query has no parameters"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -175,8 +176,8 @@ def _said(text: str, where: str, is_json: bool) -> str:
     required = "an automaton in JSON: an object with start, final and arcs"
     try:
         spec = read_json(text)
-        if spec is None:
-            raise ValueError("got null")
+        if not isinstance(spec, dict):
+            raise ValueError(f"got {json.dumps(spec)[:40]}")
         return automaton(spec).text
     except ValueError as error:
         raise QueryError(f"{where}: {error}", required=required) from None

@@ -320,5 +320,7 @@ def _listed(given: Any, what: str) -> list[Any]:
     if given is None or type(given) is list:
         return given or []
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise OuzelError(f"change({what}=…): required a list; got {given!r}\n  hint: write [{given!r}]")
+        is_json = isinstance(given, str) and what == "add"
+        hint = "json.loads(…) makes one of a text in JSON" if is_json else f"write [{given!r}]"
+        raise OuzelError(f"change({what}=…): required a list; got {given!r}\n  hint: {hint}")
     return list(given)

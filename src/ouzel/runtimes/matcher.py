@@ -220,6 +220,8 @@ class Matcher:
         if time < self._changes_from:
             why = "which time has passed" if time < self.now else "before which events were not to change any more"
             raise OuzelError(f"change: at {at!r}, {why}: required {self._changes_from} or later")
+        if time >= END:
+            raise OuzelError(f"change: at {at!r}, at which no event can be: required a time before {END}")
         return self._arcs(add, remove, time)
 
     def _arcs(self, add: Any, remove: Any, time: int, values: ArcValues | None = None) -> Changed:

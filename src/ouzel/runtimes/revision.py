@@ -72,7 +72,8 @@ def check_sequence(sequence: str | None, schema: pa.Schema, taken: Sequence[str 
     arrow = schema.field(sequence).type
     if sequence in taken or not (pa.types.is_integer(arrow) and not pa.types.is_uint64(arrow)):
         got = "one that says something else, too" if sequence in taken else arrow
-        raise SchemaError(f"sequence: '{sequence}': required a column of integers of its own; got {got}")
+        required = "a column of its own of integers, which int64 can hold"
+        raise SchemaError(f"sequence: '{sequence}': required {required}; got {got}")
 
 
 def speculation_ticks(given: Any, tick: str) -> int | None:

@@ -247,6 +247,7 @@ def said_of(query: Any, verb: str) -> Said:
     """A query in words, and the values that it brings with it."""
     text = query if isinstance(query, str) else getattr(query, "text", None)
     if not isinstance(text, str):
-        raise OuzelError(f"{verb}: required a text, an expression or an automaton; got {query!r}")
+        hint = "\n  hint: oz.automaton(…) makes one of a specification" if isinstance(query, Mapping) else ""
+        raise OuzelError(f"{verb}: required a text, an expression or an automaton; got {query!r}{hint}")
     brought = getattr(query, "params", None)
     return text, dict(brought) if isinstance(brought, Mapping) else {}
