@@ -14,11 +14,11 @@ from ouzel.logical.values import Kind, from_arrow
 from ouzel.physical.each_once import each_once
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.physical.meaning import integers, plain
+from ouzel.physical.pairing import occurrences
 from ouzel.runtimes.intake import Intake
 from ouzel.runtimes.kinds import without_views
 from ouzel.runtimes.quarantine import Problem, Report, bad_table, described, refuse
 from ouzel.runtimes.reading import Reading
-from ouzel.runtimes.reported import occurrences
 from ouzel.runtimes.row_numbers import row_numbers
 from ouzel.runtimes.sought import Sought
 from ouzel.runtimes.tail import Tail

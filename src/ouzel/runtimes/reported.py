@@ -20,6 +20,7 @@ from ouzel.errors import QueryError
 from ouzel.logical.query import BoundQuery
 from ouzel.logical.times import END
 from ouzel.physical.event_table import Integers
+from ouzel.physical.pairing import paired
 from ouzel.runtimes.row_numbers import row_numbers
 from ouzel.state.parts import in_parts, part
 
@@ -232,24 +233,11 @@ def compared(before: pa.Table, were: Integers, after: pa.Table) -> tuple[Integer
     if not before.num_rows or not after.num_rows:
         return np.argsort(were), np.full(after.num_rows, -1, np.int64)
     numbers = row_numbers(_joined([before, after]))
-    old, new = numbers[: len(were)], numbers[len(were) :]
-    old_order, new_order = np.lexsort((were, old)), np.argsort(new, kind="stable")
-    # the n-th of equal rows there were is the n-th of those that there are
-    width = len(numbers) + 1
-    old_keys = old[old_order] * width + occurrences(old[old_order])
-    new_keys = new[new_order] * width + occurrences(new[new_order])
-    _both, there, here = np.intersect1d(old_keys, new_keys, assume_unique=True, return_indices=True)
-    kept = np.full(len(new), -1, np.int64)
-    kept[new_order[here]] = were[old_order[there]]
-    gone = np.delete(old_order, there)
-    return gone[np.argsort(were[gone])], kept
-
-
-def occurrences(ordered: Integers) -> Integers:
-    """Of equal numbers that stand together, which one each is."""
-    places = np.arange(len(ordered))
-    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
-    return places - np.maximum.accumulate(np.where(is_first, places, 0))
+    by_id = np.argsort(were)
+    there, here = paired(numbers[by_id], numbers[len(were) :])
+    kept = np.full(after.num_rows, -1, np.int64)
+    kept[here] = were[by_id[there]]
+    return np.delete(by_id, there), kept
 
 
 def _joined(tables: Sequence[pa.Table]) -> pa.Table:

@@ -24,6 +24,7 @@ from ouzel.physical.limits import Limits
 from ouzel.physical.meaning import arrow_values, integers
 from ouzel.physical.memory.growing import Growing, marked
 from ouzel.physical.memory.prepare import NONE, Preparation, Prepared
+from ouzel.physical.pairing import paired
 from ouzel.physical.stoppable import STEPS, stoppable
 
 
@@ -185,16 +186,9 @@ class RunsByEvent(EventLists):
 
     def same(self, old: Integers, new: Integers) -> Integers:
         """For each new match, the place of an old one that has an equal row, each once; -1 if none has."""
-        rows = self._rows(np.concatenate([old, new]))
-        order = np.argsort(rows, kind="stable")
-        ordered = rows[order]
-        is_first = np.append(True, ordered[1:] != ordered[:-1])
-        groups = np.empty(len(rows), np.int64)
-        groups[order] = np.cumsum(is_first) - 1
+        _each, groups = np.unique(self._rows(np.concatenate([old, new])), return_inverse=True)
+        there, here = paired(groups[: len(old)], groups[len(old) :])
         found = np.full(len(new), -1, np.int64)
-        count = len(rows)
-        were, are = (one * count + _occurrences(one) for one in (groups[: len(old)], groups[len(old) :]))
-        _both, there, here = np.intersect1d(were, are, assume_unique=True, return_indices=True)
         found[here] = there
         return found
 
@@ -203,7 +197,9 @@ class RunsByEvent(EventLists):
         slots = self.plan.slots
         own = [START] + [FIXED + place for place, slot in enumerate(slots.integers) if slot[0] != "event"]
         ends = self.moments["times"].values[self.runs["ended_at"].values[runs]]
-        parts = (self.ri[runs][:, own], ends[:, None], self.rf[runs].view(np.int64))
+        floats = self.rf[runs] + 0.0  # of zeros and of what is no number there is one
+        floats[np.isnan(floats)] = np.nan
+        parts = (self.ri[runs][:, own], ends[:, None], floats.view(np.int64))
         together = np.ascontiguousarray(np.concatenate(parts, axis=1))
         return together.view(np.dtype((np.void, together.itemsize * together.shape[1]))).ravel()
 
@@ -248,14 +244,3 @@ class RunsByEvent(EventLists):
             self._arguments = arguments[:HEAD]
             if not self.columns:
                 self.columns = [Growing(one.dtype) for one in arguments[HEAD:]]
-
-
-def _occurrences(groups: Integers) -> Integers:
-    """Of each number, how often it stood before."""
-    order = np.argsort(groups, kind="stable")
-    ordered = groups[order]
-    places = np.arange(len(groups))
-    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
-    found = np.empty(len(groups), np.int64)
-    found[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
-    return found
