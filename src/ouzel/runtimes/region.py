@@ -247,4 +247,6 @@ class Region:
         self.chain.resume(part("chain", state))
         self._wrong = Stretches(**part("wrong", state))
         rows = part("rows", state)
+        if rows and "waited" not in rows:  # in snapshots of before, where all matches of such a query did
+            rows["waited"] = np.ones(len(rows["ids"]), np.bool_)
         self._reported = [Matches(**rows)] if rows else []

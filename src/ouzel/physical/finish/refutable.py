@@ -30,12 +30,9 @@ def _look(pattern: Pattern, bound: Bound) -> _Look:
     count = len(next(iter(bound.values())))
     none = np.zeros(count, np.bool_)
     if isinstance(pattern, Step):
-        component = pattern.component
-        return (
-            _Look(~none, ~none, none)
-            if component.negative
-            else _Look(~is_bound(bound[component.variable]), none, none)
-        )
+        if pattern.component.negative:
+            return _Look(~none, ~none, none)
+        return _Look(~is_bound(bound[pattern.component.variable]), none, none)
     parts = [_look(item, bound) for item in pattern.items]
     is_empty = np.logical_and.reduce([one.is_empty for one in parts])
     if isinstance(pattern, Disjunction):  # one item was chosen: any, if nothing is bound
