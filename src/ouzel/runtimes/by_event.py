@@ -22,6 +22,7 @@ from ouzel.physical.memory.growing import Growing
 from ouzel.runtimes.promises import Promise, Promises
 from ouzel.runtimes.reported import changes
 from ouzel.runtimes.results import register_table
+from ouzel.runtimes.revision import Revision
 from ouzel.runtimes.tail import Tail
 from ouzel.state.parts import in_parts, part
 
@@ -57,13 +58,14 @@ class ByEvent:
     """A register automaton that is corrected event by event."""
 
     words = "late and withdrawn events: runs are kept by event, and those that pass one are made anew"
+    rewinds = False
 
     def __init__(
-        self, plan: Plan, limits: Limits, none: EventTable, promises: Promises, sequence: str | None = None
+        self, plan: Plan, limits: Limits, none: EventTable, promises: Promises, revision: Revision
     ) -> None:
-        """Begin with no events; `sequence` is the column that counts those of a partition, if one does."""
+        """Begin with no events."""
         assert isinstance(plan.physical, RowPlan)
-        self._promises = promises
+        self._promises, self._is_plain, sequence = promises, revision.is_plain, revision.sequence
         self.name, self._none, self._limits = plan.query.name, none, limits
         self.runs = RunsByEvent(plan.physical, limits, sequence)
         self._nothing: pa.Table | None = None
@@ -192,10 +194,20 @@ class ByEvent:
         columns = [name for name, _test in self.runs.partitions.tests]
         return [promise for promise in self._promises if promise.is_of(columns)]
 
-    @property
-    def promised(self) -> int:
-        """Before this time there may be partitions of which nothing is known any more, as none was to change."""
-        return max((promise.time for promise in self._promised), default=BEGINNING)
+    def suits(self, plan: Plan) -> bool:
+        """Whether runs of another plan can be kept by event."""
+        return keeps_by_event([plan], (), by_arrival=False)
+
+    def settled(self, now: int) -> int:
+        """Before this time nothing is matched any more."""
+        return now
+
+    def changes_from(self, now: int, latest: int) -> int:
+        """From this time on arcs may change: what was told for good, or forgotten as it was promised, stays."""
+        # before it there may be partitions of which nothing is known any more, as none was to change
+        promised = max((promise.time for promise in self._promised), default=BEGINNING)
+        settled = END if self._is_plain else promised
+        return max(now, min(settled, latest + (latest > BEGINNING)))
 
     def _forget_promised(self, tail: Tail) -> None:
         """Forget of every partition what is before the time from which on it may change (AFA C.1, F.2)."""
@@ -232,8 +244,9 @@ class ByEvent:
         counted.add(self.runs.counters)
         return counted
 
-    def state(self) -> dict[str, Any]:
+    def state(self, tail: Tail) -> dict[str, Any]:
         """The runs, and what is known of events."""
+        self.tidy(tail)
         own = {
             "now": self.now,
             "passed": self._passed,

@@ -29,6 +29,7 @@ class Regions:
     """All queries of a program, each corrected region by region."""
 
     words = "late and withdrawn events: their partitions, a window around them, are matched again"
+    rewinds = False
 
     def __init__(self, regions: Sequence[Region], none: EventTable, order: Order) -> None:
         """Begin."""
@@ -79,6 +80,18 @@ class Regions:
             one.forget(punctuation)
         tail.forget(max(min(punctuation, self.now) - max(one.reach for one in self.regions), BEGINNING))
 
+    def suits(self, plan: Plan) -> bool:
+        """Whether a query can be corrected so once its arcs are others: it has none."""
+        return plan.query.automaton is None
+
+    def settled(self, now: int) -> int:
+        """Before this time nothing is matched any more."""
+        return now
+
+    def changes_from(self, now: int, latest: int) -> int:  # noqa: ARG002 - there are no arcs that could change
+        """From this time on queries may change."""
+        return now
+
     @property
     def open_runs(self) -> int:
         """How many runs may still become matches."""
@@ -91,12 +104,12 @@ class Regions:
             counted.add(one.past)
         return counted
 
-    def state(self) -> dict[str, Any]:
+    def state(self, tail: Tail) -> dict[str, Any]:  # noqa: ARG002 - it knows all that it needs
         """All regions, and how far they are."""
         numbers = {"since": self._order.since, "released": self._order.released, "next": self.next_id}
         return numbers | in_parts({str(place): one.state() for place, one in enumerate(self.regions)})
 
-    def resume(self, state: dict[str, Any], _tail: Tail) -> None:
+    def resume(self, state: dict[str, Any], tail: Tail) -> None:  # noqa: ARG002 - it knows all that it needs
         """Go on from there."""
         self._order.since, self._order.released = state["since"], state["released"]
         self.next_id = state["next"]

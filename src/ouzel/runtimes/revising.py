@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from ouzel.errors import OuzelError, listed
 from ouzel.explain.layout import section
 from ouzel.language.document import is_list
-from ouzel.logical.times import BEGINNING, END
+from ouzel.logical.times import BEGINNING
 from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable
@@ -44,6 +44,7 @@ from ouzel.runtimes.revision import Revision, check_revision, read_revision, spe
 from ouzel.runtimes.rewinding import Remade, Rewinding
 from ouzel.runtimes.rewound import Rewound
 from ouzel.runtimes.tail import Tail, in_order
+from ouzel.runtimes.way import Way
 from ouzel.state import read_snapshot
 from ouzel.state.parts import part
 
@@ -88,10 +89,10 @@ class Revising(Matcher):
         self._chain.keeps_columns = self._speculates
         if isinstance(self._program, AutomatonProgram):
             self._program.begins_anew = not self._speculates
-        self._way = self._other_way() or self._rewound()
+        self._way: Way = self._other_way() or self._rewound()
         self._tail = Tail(self._way.numbered(self._none))
 
-    def _other_way(self) -> ByEvent | Regions | None:
+    def _other_way(self) -> Way | None:
         """The way to correct that suits the queries better than to rewind, if there is one."""
         if not self._speculates:
             return None
@@ -101,7 +102,7 @@ class Revising(Matcher):
         if sequence is not None:
             check_counted(suits, limits)
         if suits and not limits.sheds:  # what is shed is a matter of chains
-            return ByEvent(plans[0], limits, self._no_events, self._promises, sequence)
+            return ByEvent(plans[0], limits, self._no_events, self._promises, self.revision)
         if self.by_regions and not is_list(self.text):  # no query comes or goes
             return regions_of(plans, self._no_events, Order(ties, by_arrival), limits, self._chain.threads)
         return None
@@ -214,7 +215,7 @@ class Revising(Matcher):
     def _judged(self, changed: Changed) -> dict[str, pa.Table]:
         """Let arcs change, and judge events anew by them; what changes by that."""
         way = self._way
-        assert not isinstance(way, Regions)
+        assert isinstance(way, ByEvent | Rewound)  # regions have no arcs
         if isinstance(way, Rewound) and changed.is_new:
             changed.plan(self._suits)
             with self._changing():
@@ -230,8 +231,7 @@ class Revising(Matcher):
 
     def _suits(self, plan: Plan) -> bool:
         """Whether a plan of other arcs can be corrected in the way that there is."""
-        ties, by_arrival = self._order.tie_breakers, self._order.by_arrival
-        return not isinstance(self._way, ByEvent) or keeps_by_event([plan], ties, by_arrival=by_arrival)
+        return self._way.suits(plan)
 
     @property
     def _newest(self) -> int:
@@ -239,15 +239,12 @@ class Revising(Matcher):
 
     @property
     def _changes_from(self) -> int:
-        """From this time on arcs may change: what was told for good, or forgotten as it was promised, stays."""
-        if not isinstance(self._way, ByEvent):
-            return self.now
-        settled = END if self.revision.is_plain else self._way.promised
-        return max(self.now, min(settled, self._latest + (self._latest > BEGINNING)))
+        """From this time on queries change, and arcs may."""
+        return self._way.changes_from(self.now, self._latest)
 
     @property
     def _settled(self) -> int:
-        return self._way.head.base if isinstance(self._way, Rewound) and self._speculates else self.now
+        return self._way.settled(self.now)
 
     @contextmanager
     def _changing(self) -> Iterator[Rewound | None]:
@@ -373,18 +370,16 @@ class Revising(Matcher):
         return {**super()._header(), "revision": self.revision.written()}
 
     def _states(self) -> dict[str, dict[str, Any]]:
-        if isinstance(self._way, ByEvent):
-            with self._breaking():
-                self._way.tidy(self._tail)
-        own = {"latest": self._latest, "rewinds": int(isinstance(self._way, Rewound))}
-        states = {"way": self._way.state(), "tail": self._tail.state(), "revising": own}
+        own = {"latest": self._latest, "rewinds": int(self._way.rewinds)}
+        with self._breaking():
+            states = {"way": self._way.state(self._tail), "tail": self._tail.state(), "revising": own}
         return states | ({"owed": {"table": self._owed[self.names[0]]}} if self._owed else {})
 
     def _resume_states(self, values: dict[str, Any]) -> None:
         own, owed = part("revising", values), part("owed", values)
         self._latest = own["latest"]
         self._owed = {self.names[0]: owed["table"]} if owed else {}
-        if bool(own.get("rewinds")) != isinstance(self._way, Rewound):  # a query has changed, there or here
+        if bool(own.get("rewinds")) != self._way.rewinds:  # a query has changed, there or here
             other = None if own.get("rewinds") else self._other_way()
             self._way = other or self._rewound()
             self._tail = Tail(self._way.numbered(self._no_events))

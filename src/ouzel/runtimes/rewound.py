@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ouzel.logical.times import BEGINNING
+from ouzel.optimizer.plan import Plan
 from ouzel.physical.contract import Counters
 from ouzel.physical.event_table import EventTable, Integers
 from ouzel.runtimes.chain import Chain
@@ -28,6 +29,7 @@ class Rewound:
     """A chain, the checkpoints behind it, and what it reported."""
 
     words = "late and withdrawn events: back to a checkpoint before them, and on from there"
+    rewinds = True
 
     def __init__(self, head: Rewinding, program: Program, *, speculates: bool) -> None:
         """Begin."""
@@ -121,6 +123,18 @@ class Rewound:
                 self.log.replace(self._program.names, base, [*found, *self._provisional()])
                 self.forget(tail, punctuation)
 
+    def suits(self, plan: Plan) -> bool:  # noqa: ARG002 - every one
+        """Whether a query can be corrected so once its arcs are others."""
+        return True
+
+    def settled(self, now: int) -> int:
+        """Before this time nothing is matched any more."""
+        return self.head.base if self._speculates else now
+
+    def changes_from(self, now: int, latest: int) -> int:  # noqa: ARG002 - it goes back as far as may be
+        """From this time on arcs may change."""
+        return now
+
     @property
     def open_runs(self) -> int:
         """How many runs may still become matches."""
@@ -132,7 +146,7 @@ class Rewound:
         counted.add(self.head.past)
         return counted
 
-    def state(self) -> dict[str, Any]:
+    def state(self, tail: Tail) -> dict[str, Any]:  # noqa: ARG002 - it knows all that it needs
         """The checkpoints, or the chain if it cannot go back; and what was reported."""
         states = {"head": self.head.state(), "log": self.log.state()}
         return in_parts(states if self._speculates else {**states, "chain": self.chain.state()})
