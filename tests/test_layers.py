@@ -44,7 +44,7 @@ ROOMS = {
     "physical": [
         {"available", "limit_errors", "limits", "meaning", "recycled", "each_once", "stoppable", "worker"},
         {"compiled/kernel", "compiled/names", "compiled/share"},
-        {"event_table", "event_types", "match_table", "match_totals"},
+        {"event_table", "event_types", "match_table", "match_totals", "pairing"},
         {"statistics"},
         {"contract"},
         {"apart"},
@@ -108,6 +108,7 @@ ROOMS = {
             "arrivals",
             "counted_rows",
             "reported",
+            "way",
             "rewinding",
             "rewound",
             "revising",
