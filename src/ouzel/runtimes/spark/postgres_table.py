@@ -14,7 +14,6 @@ BESIDE = "__ouzel"
 LONGEST = 63
 """PostgreSQL cuts names that have more bytes, and takes those for the same that then are."""
 
-
 _COLUMNS = """
     SELECT attname, attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = '', EXISTS (
         SELECT FROM pg_index WHERE indrelid = attrelid AND indnkeyatts = 1 AND indkey[0] = attnum
